@@ -93,6 +93,8 @@ pub enum Command {
     FindClusters(ClusterAim),
     /// Make clusters, by their numbers, one.
     MergeClusters(Vec<usize>),
+    /// Make one cluster, by its number, two, and find clusters from there.
+    SplitCluster(usize),
     /// Search among these images only; `None` searches among all.
     Narrow(Option<Arc<Vec<ItemId>>>),
     /// Explain why the search found an image.

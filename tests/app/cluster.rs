@@ -165,6 +165,27 @@ fn pairs_that_belong_together_or_apart_are_held_to() {
 }
 
 #[test]
+fn clusters_are_merged_and_split_by_their_numbers() {
+    let world = world();
+    let found = clusters(&world, "--by colours --clusters 3 -k 50");
+    let number = |at: usize| found["list"][at]["cluster"].as_u64().unwrap();
+    assert_eq!((0..3).map(number).min(), Some(1), "counted from 1: {found}");
+    let merged = clusters(&world, &format!("--merge {},{} -k 50", number(0), number(1)));
+    assert_eq!((&merged["clusters"], &merged["asked"], &merged["iterations"]), (&2.into(), &2.into(), &40.into()), "{merged}");
+    let two = kinds(&merged).into_iter().find(|kinds| kinds.len() == 24).unwrap();
+    let large = merged["list"].as_array().unwrap().iter().find(|cluster| cluster["size"] == 24).unwrap()["cluster"].clone();
+    let split = clusters(&world, &format!("--split {large} -k 50"));
+    assert_eq!((&split["clusters"], &split["asked"], &split["iterations"]), (&3.into(), &3.into(), &60.into()), "{split}");
+    assert!(kinds(&split).iter().all(|kinds| kinds.len() == 12 || !kinds.starts_with(&two[..1])), "{split}");
+    assert_eq!(clusters(&world, "-k 50"), split, "they are kept");
+    world.run("cluster lib.tessera --split 9".split(' ')).ended(65).complains("cluster to split");
+    world.run("cluster lib.tessera --merge 1,9".split(' ')).ended(65).complains("1 to 3");
+    let other = World::with_images();
+    other.run(["import", "lib.tessera", "images"]).ended(0);
+    other.run("cluster lib.tessera --split 1".split(' ')).ended(2).complains("tessera cluster");
+}
+
+#[test]
 fn a_table_is_written_and_never_over_another_file() {
     let world = world();
     world.run("cluster lib.tessera --by colours --clusters 3 --to clusters.csv".split(' ')).ended(0);

@@ -147,13 +147,32 @@ fn clusters_are_merged_and_images_told_together_and_apart() {
     run(&mut desk, Command::FindClusters(never));
     assert!(desk.clusters().failure().unwrap().contains("fewer points apart"), "{:?}", desk.clusters().failure());
     assert_eq!(answer(&desk).kept.aim(), said);
-    run(&mut desk, Command::MergeClusters(vec![0, 9]));
+    run(&mut desk, Command::MergeClusters(vec![1, 9]));
     assert!(desk.clusters().failure().unwrap().contains("clusters to merge"), "{:?}", desk.clusters().failure());
     // What was said of an image that is gone takes no part.
     desk.run(Command::Remove(vec![typical[0]]));
     until(&mut desk, "it has no cluster any more", |desk| answer(desk).place_of(typical[0]).is_none());
     run(&mut desk, Command::FindClusters(said));
     assert!(desk.clusters().failure().is_none() && answer(&desk).kept.len() == 23);
+}
+
+#[test]
+fn a_cluster_is_split_into_two_that_stay_apart() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    run(&mut desk, Command::FindClusters(aim(Some(2))));
+    let (number, before) = (answer(&desk).clusters[0].number, answer(&desk).images(0).to_vec());
+    run(&mut desk, Command::SplitCluster(number));
+    let found = answer(&desk);
+    assert_eq!((found.kept.count(), found.kept.asked(), found.kept.iterations()), (3, Some(3), 40));
+    let apart = found.kept.aim().apart;
+    assert_eq!(apart.len(), 1);
+    let (one, other) = apart[0];
+    assert!(before.contains(&one) && before.contains(&other));
+    assert_ne!(found.kept.cluster_of(one), found.kept.cluster_of(other));
+    run(&mut desk, Command::SplitCluster(7));
+    assert!(desk.clusters().failure().unwrap().contains("cluster to split"), "{:?}", desk.clusters().failure());
+    assert_eq!(answer(&desk).kept.count(), 3, "what is there stays");
 }
 
 #[test]

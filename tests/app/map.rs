@@ -69,6 +69,17 @@ fn a_seed_repeats_a_map_on_any_number_of_threads() {
 }
 
 #[test]
+fn colours_may_say_clusters() {
+    let world = world();
+    let said = world.run("map lib.tessera --to map.svg --rounds 5 --colour cluster".split(' ')).ended(0);
+    assert!(said.stderr.contains("No clusters were found yet"), "{}", said.stderr);
+    let found = world.run("cluster lib.tessera --by appearance --clusters 2 --json".split(' ')).ended(0).object();
+    let legend = map(&world, "--to map.svg --rounds 5 --colour cluster")["legend"].clone();
+    let sizes = |list: &Value, key: &str| list.as_array().unwrap().iter().map(|one| one[key].clone()).collect::<Vec<_>>();
+    assert_eq!(sizes(&legend, "images"), sizes(&found["list"], "size"), "{legend} {found}");
+}
+
+#[test]
 fn a_map_is_drawn_with_a_legend() {
     let world = world();
     let said = map(&world, "--to map.svg --rounds 20");

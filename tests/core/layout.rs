@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tessera_core::Error;
 use tessera_core::layout::fft::{Fourier, Grid};
 use tessera_core::layout::repulsion::{GridRepulsion, exact};
-use tessera_core::layout::{Components, NEIGHBORS, PlanePoint, Tsne, TsneOptions, trustworthiness};
+use tessera_core::layout::{Components, NEIGHBORS, PlanePoint, Tsne, TsneOptions, place_among, trustworthiness};
 use tessera_core::progress::Progress;
 use tessera_core::random::{normal, seeded};
 
@@ -185,6 +185,38 @@ fn a_stopped_layout_goes_on_where_it_was() {
     assert_eq!(layout.rounds(), 20);
     assert_eq!(layout.places(), laid(&rows, 6, options).places());
     assert!(matches!(Tsne::new(&components, options, &stopped), Err(Error::Cancelled)));
+}
+
+proptest! {
+    #[test]
+    fn new_points_are_put_among_their_neighbours(seed in any::<u64>(), n in 40usize..200) {
+        let (rows, of) = clusters(n, 4, 8, seed);
+        let components = Components::new(&rows, 8, 0);
+        let known: Vec<Option<PlanePoint>> = (0..n).map(|i| (i % 5 > 0).then(|| [of[i] as f32, (i % 7) as f32])).collect();
+        let places = place_among(&components, &known);
+        for i in 0..n {
+            let far = |j: usize| components.row(i).iter().zip(components.row(j)).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
+            let mut near: Vec<usize> = (0..n).filter(|j| known[*j].is_some()).collect();
+            near.sort_by(|a, b| far(*a).total_cmp(&far(*b)).then(a.cmp(b)));
+            let middle = |axis: usize| {
+                let mut values: Vec<f32> = near[..5].iter().map(|j| known[*j].unwrap()[axis]).collect();
+                values.sort_by(f32::total_cmp);
+                values[2]
+            };
+            prop_assert_eq!(places[i], known[i].unwrap_or([middle(0), middle(1)]));
+        }
+        prop_assert_eq!(place_among(&components, &vec![None; n]), vec![[0.0; 2]; n]);
+    }
+}
+
+#[test]
+fn new_points_come_to_lie_in_their_cluster() {
+    let (rows, of) = clusters(300, 3, 8, 5);
+    let components = Components::new(&rows, 8, 0);
+    let corner = |i: usize| [of[i] as f32 * 100.0, 0.0];
+    let known: Vec<Option<PlanePoint>> = (0..300).map(|i| (i % 5 > 0).then(|| corner(i))).collect();
+    let places = place_among(&components, &known);
+    assert!((0..300).all(|i| places[i] == corner(i)));
 }
 
 #[test]

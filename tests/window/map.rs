@@ -8,6 +8,7 @@ use tessera::gui::App;
 use tessera::gui::page::Page;
 use tessera::job::JobKind;
 use tessera_core::ids::ItemId;
+use tessera_core::library::clusters::ClusterAim;
 use tessera_core::library::event::UserLabel;
 use tessera_core::library::looks::Look;
 
@@ -180,14 +181,46 @@ fn images_that_come_and_go_are_told() {
     crate::world::picture(98, 48).save(world.path("more/98.png")).unwrap();
     let more = world.path("more");
     world.run(Command::Add(more));
+    let shown = world.app().desk().map().shown().unwrap().clone();
     world.until("one came", |app| app.desk().state().unwrap().images().count() == 13);
-    world.rest();
-    world.click("Lay out anew");
     world.until("it is on the map", |app| is_done(app) && app.desk().map().shown().unwrap().images.len() == 13);
+    let anew = world.app().desk().map().shown().unwrap().clone();
+    let there: Vec<_> = shown.images.iter().zip(shown.places.iter()).collect();
+    let stayed = anew.images.iter().zip(anew.places.iter()).filter(|one| there.contains(one)).count();
+    assert_eq!(stayed, 12, "the others stay where they were");
     world.run(Command::Label(vec![ItemId(1)], UserLabel::NoClass));
     world.until("it has no class", |app| app.desk().state().unwrap().image(ItemId(1)).unwrap().label().is_none());
     world.step();
     assert!(world.shows("no class"));
+}
+
+#[test]
+fn a_map_is_kept_and_coloured_by_clusters() {
+    let mut world = mapped();
+    let shown = world.app().desk().map().shown().unwrap().clone();
+    let state = world.app().desk().state().unwrap();
+    let file = state.path_of(state.image(ItemId(1)).unwrap()).unwrap();
+    // Class folders lie in the folder that was opened.
+    let images = file.parent().unwrap().parent().unwrap().to_owned();
+    world.run(Command::Close);
+    world.until("it is closed", |app| app.desk().state().is_none());
+    world.run(Command::Open(images));
+    world.until("it is open", |app| app.desk().state().is_some());
+    world.ctrl(Key::Num9);
+    world.until("the map is there", is_done);
+    let again = world.app().desk().map().shown().unwrap().clone();
+    assert_eq!((again.images, again.places, again.trust), (shown.images, shown.places, shown.trust));
+    world.click("Cluster");
+    world.step();
+    assert!(world.shows("No clusters were found yet"));
+    world.run(Command::FindClusters(ClusterAim { clusters: Some(2), ..ClusterAim::default() }));
+    world.until("clusters are there", |app| app.desk().clusters().answer().is_some() && !app.desk().jobs().is_busy());
+    world.step();
+    assert!(!world.shows("No clusters were found yet"));
+    let found = world.app().desk().clusters().answer().unwrap().clone();
+    for cluster in &found.clusters {
+        assert!(world.shows(&format!("{}  {}", cluster.title(), cluster.images.len())), "{}", cluster.title());
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `tessera cluster`.
 
+use std::sync::Mutex;
+
 use anyhow::Result;
 use serde_json::{Value, json};
 use tessera_core::Error;
@@ -23,9 +25,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
     }
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
+        change(librarian, library, arguments)?;
         let aim = aim(librarian, &hold(library), arguments)?;
         let says_nothing = arguments.by.is_none() && arguments.clusters.is_none() && aim.together.is_empty() && aim.apart.is_empty();
-        let is_shown = says_nothing && arguments.iterations.is_none() && !arguments.again;
+        let is_changed = arguments.split.is_some() || !arguments.merge.is_empty();
+        let is_shown = says_nothing && arguments.iterations.is_none() && !arguments.again && !is_changed;
         let kept = if is_shown { hold(library).clusters()? } else { None };
         let (kept, left_out) = match kept {
             Some(mut kept) => {
@@ -66,18 +70,39 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
     })
 }
 
+/// Merges or splits kept clusters, which are gone on with then.
+fn change(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &Cluster) -> Result<(), Error> {
+    let found = match (arguments.split, &arguments.merge[..]) {
+        (None, []) => return Ok(()),
+        (Some(cluster), _) => cluster.to_string(),
+        (None, clusters) => format!("{clusters:?}"),
+    };
+    let name = if arguments.split.is_some() { "--split" } else { "--merge" };
+    let expected = "numbers of clusters that `tessera cluster` told of";
+    let Some(kept) = hold(library).clusters()? else { return Err(Error::Option { name, found, expected }) };
+    librarian.out.watched(librarian.session.progress(), || librarian.session.load_looks(library, Some(&kept.look())))?;
+    let mut library = hold(library);
+    let changed = match arguments.split {
+        Some(cluster) => kept.split(&library, cluster, librarian.session.progress()),
+        None => kept.merged(&arguments.merge),
+    };
+    library.keep_clusters(&changed?)
+}
+
 fn aim(librarian: &Librarian<'_>, library: &Library, arguments: &Cluster) -> Result<ClusterAim, Error> {
     let mut finder = Finder::default();
     let mut pairs = |images: &[std::path::PathBuf]| -> Result<Vec<_>, Error> {
         images.chunks_exact(2).map(|pair| Ok((finder.find(library, &pair[0])?, finder.find(library, &pair[1])?))).collect()
     };
-    Ok(ClusterAim {
-        look: arguments.by.clone(),
-        clusters: arguments.clusters.and_then(|wanted| wanted.0),
-        seed: librarian.session.seed(),
-        together: pairs(&arguments.together)?,
-        apart: pairs(&arguments.apart)?,
-    })
+    let (together, apart) = (pairs(&arguments.together)?, pairs(&arguments.apart)?);
+    if arguments.split.is_some() || !arguments.merge.is_empty() {
+        let mut aim = library.clusters()?.map(|kept| kept.aim()).unwrap_or_default();
+        aim.together.extend(together);
+        aim.apart.extend(apart);
+        return Ok(aim);
+    }
+    let clusters = arguments.clusters.and_then(|wanted| wanted.0);
+    Ok(ClusterAim { look: arguments.by.clone(), clusters, seed: librarian.session.seed(), together, apart })
 }
 
 /// Labels the images of a cluster.

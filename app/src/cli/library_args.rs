@@ -259,7 +259,7 @@ pub(super) struct Map {
     #[arg(long, value_name = "VECTORS", value_parser = look)]
     pub(super) by: Option<Look>,
     /// What colours say: the class, how sure the recogniser is when it is judged (score), whether
-    /// it is right then (error), or when files were last changed (date)
+    /// it is right then (error), when files were last changed (date), or the cluster (cluster)
     #[arg(long, value_name = "WHAT", default_value = "class", value_parser = map_colour())]
     pub(super) colour: MapColour,
     /// How images are laid out: neighbours stay together, or by the two principal components
@@ -342,6 +342,12 @@ pub(super) struct Cluster {
     /// Two images that belong in two
     #[arg(long, num_args = 2, action = clap::ArgAction::Append, value_names = ["IMAGE", "IMAGE"])]
     pub(super) apart: Vec<PathBuf>,
+    /// Make clusters one, by their numbers, and go on from there
+    #[arg(long, value_name = "N,N", value_delimiter = ',', num_args = 1, conflicts_with_all = ["by", "clusters", "again", "split"])]
+    pub(super) merge: Vec<usize>,
+    /// Make cluster N two, and go on from there
+    #[arg(long, value_name = "N", conflicts_with_all = ["by", "clusters", "again"])]
+    pub(super) split: Option<usize>,
     /// Write a table of all images with their clusters to this file, as CSV
     #[arg(long, value_name = "FILE")]
     pub(super) to: Option<PathBuf>,
@@ -356,7 +362,7 @@ pub(super) struct Cluster {
     pub(super) k: usize,
     /// Label all images of cluster N with a class, in one act
     #[arg(long, value_name = "N=CLASS", value_parser = named_cluster,
-        conflicts_with_all = ["by", "clusters", "iterations", "again", "together", "apart", "to", "folders"])]
+        conflicts_with_all = ["by", "clusters", "iterations", "again", "together", "apart", "merge", "split", "to", "folders"])]
     pub(super) name: Option<(usize, String)>,
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::layout::TsneOptions;
+use tessera_core::library::clusters::usual_clusters;
 use tessera_core::library::hold;
 use tessera_core::library::looks::Look;
 
@@ -53,11 +54,17 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Map) -> Result<Done> {
         };
         let seconds = begun.elapsed().as_secs_f64();
         let trust = out.watched(progress, || session.map_trust(&points, &places, progress))?;
-        let (state, report) = {
+        let (state, report, clusters) = {
             let library = hold(library);
-            (library.state().clone(), last_report(&library))
+            let kept = if arguments.colour == MapColour::Cluster { library.clusters()? } else { None };
+            let clusters = kept.map(|kept| kept.describe(&library)).unwrap_or_default();
+            (library.state().clone(), last_report(&library), clusters)
         };
-        let colouring = Colouring::new(&state, report.as_ref().map(|(_, report)| report), images, arguments.colour);
+        let usual = &clusters[..usual_clusters(&clusters)];
+        let colouring = Colouring::new(&state, report.as_ref().map(|(_, report)| report), usual, images, arguments.colour);
+        if clusters.is_empty() && arguments.colour == MapColour::Cluster {
+            out.note("No clusters were found yet, so that no image has a colour; `tessera cluster` finds them.");
+        }
         if report.is_none() && matches!(arguments.colour, MapColour::Score | MapColour::Error) {
             out.note("The recogniser was not judged yet, so that no image has a colour; `tessera train` judges it.");
         }

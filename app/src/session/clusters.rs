@@ -70,9 +70,8 @@ impl Session {
     /// [`Error::Data`] where `to` is not a new or empty folder; [`Error::Io`];
     /// [`Error::Cancelled`].
     pub fn export_clusters(&self, library: &Mutex<Library>, clusters: &[ImageCluster], to: &Path, dry_run: bool) -> Result<ExportSize> {
-        let name = |cluster: &ImageCluster| cluster.name.clone().unwrap_or_else(|| format!("cluster {}", cluster.number));
         let folders: HashMap<ItemId, String> =
-            clusters.iter().flat_map(|cluster| cluster.images.iter().map(move |id| (*id, name(cluster)))).collect();
+            clusters.iter().flat_map(|cluster| cluster.images.iter().map(move |id| (*id, cluster.title()))).collect();
         let (copies, written) = copies_into(library, &folders, &self.progress)?;
         check_empty(to)?;
         if !dry_run {

@@ -9,6 +9,7 @@ use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
 use tessera_core::layout::{Components, NEIGHBORS, PlanePoint, Tsne, TsneOptions, trustworthiness};
 use tessera_core::library::Library;
+use tessera_core::library::clusters::ImageCluster;
 use tessera_core::library::event::ClassStyle;
 use tessera_core::library::import::hold;
 use tessera_core::library::looks::{self, Look, LookRows};
@@ -23,6 +24,8 @@ use super::{Session, colours};
 const MEASURED: usize = 1000;
 /// The name of images without a class.
 const NO_CLASS: &str = "no class";
+/// The name of images without a cluster, or in one far smaller than the others.
+const NO_CLUSTER: &str = "no large cluster";
 /// Steps of a scale that a legend shows.
 const STEPS: usize = 5;
 /// Nanoseconds in a millisecond.
@@ -52,11 +55,13 @@ pub enum MapColour {
     Error,
     /// When its file was last changed.
     Date,
+    /// The cluster that it was found in.
+    Cluster,
 }
 
 impl MapColour {
     /// All of them, in order.
-    pub const ALL: [Self; 4] = [Self::Class, Self::Score, Self::Error, Self::Date];
+    pub const ALL: [Self; 5] = [Self::Class, Self::Score, Self::Error, Self::Date, Self::Cluster];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -65,6 +70,7 @@ impl MapColour {
             Self::Score => "score",
             Self::Error => "error",
             Self::Date => "date",
+            Self::Cluster => "cluster",
         }
     }
 
@@ -75,6 +81,7 @@ impl MapColour {
             Self::Score => ("Score", "How sure the recogniser is of its own answer, as it was last judged, without the image's object"),
             Self::Error => ("Error", "Whether that answer is the image's class"),
             Self::Date => ("Date", "When the image's file was last changed"),
+            Self::Cluster => ("Cluster", "The cluster of each image, as the page Clusters found them"),
         }
     }
 }
@@ -100,8 +107,9 @@ pub struct Colouring {
 }
 
 impl Colouring {
-    /// The colours of these images. `report` is the last one on the recogniser. O(images).
-    pub fn new(state: &State, report: Option<&Report>, images: &[ItemId], colour: MapColour) -> Self {
+    /// The colours of these images. `report` is the last one on the recogniser, `clusters` are
+    /// those found last, the largest first. O(images).
+    pub fn new(state: &State, report: Option<&Report>, clusters: &[ImageCluster], images: &[ItemId], colour: MapColour) -> Self {
         let judged: HashMap<ItemId, _> = report.iter().flat_map(|report| &report.judged).map(|judged| (judged.image, judged)).collect();
         // What was removed since has no colour.
         let image = |id: &ItemId| state.image(*id).map(AsRef::as_ref).filter(|image: &&Image| image.is_live());
@@ -134,6 +142,17 @@ impl Colouring {
                 let modified = |id: &ItemId| Some((image(id)?.place()?.modified / PER_MILLISECOND) as f64);
                 let day = |value: f64| utc(value as i64).chars().take(10).collect();
                 Self::of_values(images.iter().map(modified), None, day, "no file")
+            }
+            MapColour::Cluster => {
+                let titles: Vec<String> = clusters.iter().map(ImageCluster::title).collect();
+                let each = clusters.iter().zip(0..).flat_map(|(cluster, place)| cluster.images.iter().map(move |id| (*id, place)));
+                let places: HashMap<ItemId, u32> = each.collect();
+                Self::of_names(images.iter().map(|id| {
+                    image(id)?;
+                    let place = places.get(id).copied().unwrap_or(u32::MAX);
+                    let title = titles.get(place as usize);
+                    Some((place, title.map_or(NO_CLUSTER, String::as_str), title.map_or(colours::UNKNOWN, |_| colours::class(place, None))))
+                }))
             }
         }
     }

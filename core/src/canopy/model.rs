@@ -98,6 +98,22 @@ impl MixtureModel {
         Self { covariance: self.covariance, centre: self.centre.clone(), parameters, log_shares }
     }
 
+    /// The mixture in which a cluster is the first of a mixture of two, and the second one comes
+    /// last; both share its share. O(clusters d).
+    pub(crate) fn split(&self, cluster: usize, two: &Self) -> Self {
+        let half = |number: usize| {
+            let middle = two.mean(number).iter().zip(&self.centre).map(|(mean, centre)| mean - centre).collect();
+            let spread = two.parameters[number].spread.clone();
+            (Parameters { middle, spread }, self.log_shares[cluster] + two.log_shares[number])
+        };
+        let mut split = self.clone();
+        (split.parameters[cluster], split.log_shares[cluster]) = half(0);
+        let (parameters, log_share) = half(1);
+        split.parameters.push(parameters);
+        split.log_shares.push(log_share);
+        split
+    }
+
     /// The mean of a cluster, in the terms of the points.
     pub fn mean(&self, cluster: usize) -> Vec<f64> {
         self.parameters[cluster].middle.iter().zip(&self.centre).map(|(middle, centre)| middle + centre).collect()

@@ -31,12 +31,14 @@
 //! several threads at once, so that no seed repeats a layout.
 
 mod affinities;
+mod among;
 mod components;
 pub mod fft;
 pub mod repulsion;
 mod trust;
 mod tsne;
 
+pub use among::place_among;
 pub use components::Components;
 pub use trust::{NEIGHBORS, trustworthiness};
 pub use tsne::{Tsne, TsneOptions};

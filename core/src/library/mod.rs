@@ -71,6 +71,7 @@ mod image_vector;
 pub mod import;
 pub mod journal;
 mod journal_sync;
+pub mod kept_map;
 pub mod learned;
 pub mod link;
 mod lock;

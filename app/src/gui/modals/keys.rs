@@ -33,7 +33,7 @@ pub(super) fn keys_ui(ui: &mut Ui) {
         ("Left, Right", "Go from image to image; with Shift, select"),
         ("Enter", "Select all images of the cluster; Space adds them, or takes them out"),
         ("L", "Name the selected images"),
-        ("M", "Merge the selected clusters"),
+        ("M, S", "Merge the selected clusters; split the selected one"),
     ];
     let labelling = [
         ("Enter or A", "Accept the suggestion; in Review, keep the label"),

@@ -209,6 +209,11 @@ impl Clusters {
         self.start(ctx, Aim::Given(aim));
     }
 
+    /// Makes one cluster two, and finds clusters from there.
+    pub(super) fn split(&mut self, ctx: &mut Context, cluster: usize) {
+        self.start(ctx, Aim::Split(cluster));
+    }
+
     /// Makes some clusters one, and finds clusters from there.
     pub(super) fn merge(&mut self, ctx: &mut Context, clusters: Vec<usize>) {
         self.start(ctx, Aim::Merged(clusters));
@@ -284,6 +289,8 @@ enum Aim {
     Given(ClusterAim),
     /// Those that are there, with some of them, by their numbers, made one.
     Merged(Vec<usize>),
+    /// Those that are there, with one of them, by its number, made two.
+    Split(usize),
 }
 
 /// Tells of a run.
@@ -321,7 +328,12 @@ fn find(session: &Session, library: &Mutex<Library>, aim: Aim, kept: Option<Arc<
             let merged = kept.merged(&clusters)?;
             (merged.aim(), Some(Arc::new(merged)))
         }
-        (Aim::Merged(_), None) => return Ok(()),
+        (Aim::Split(cluster), Some(kept)) => {
+            session.load_looks(library, Some(&kept.look()))?;
+            let split = kept.split(&hold(library), cluster, session.progress())?;
+            (split.aim(), Some(Arc::new(split)))
+        }
+        (Aim::Merged(_) | Aim::Split(_), None) => return Ok(()),
     };
     let look = session.load_looks(library, aim.look.as_ref())?;
     {

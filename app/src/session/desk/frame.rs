@@ -52,8 +52,8 @@ impl Desk {
         self.parts.map.watch(&mut self.ctx, is_watched);
     }
 
-    /// Sets whether the page of clusters is visible: only then are they described anew when the
-    /// library changes.
+    /// Sets whether a page that shows clusters is visible: only then are they described anew when
+    /// the library changes.
     pub fn watch_clusters(&mut self, is_watched: bool) {
         self.parts.clusters.watch(&mut self.ctx, is_watched);
     }

@@ -5,10 +5,12 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tessera_core::Error;
 use tessera_core::ids::ItemId;
-use tessera_core::layout::{PlanePoint, Tsne, TsneOptions};
+use tessera_core::layout::{PlanePoint, Tsne, TsneOptions, place_among};
+use tessera_core::library::kept_map::KeptMap;
 use tessera_core::library::looks::Look;
+use tessera_core::library::{Library, hold};
+use tessera_core::{Error, Result};
 
 use super::super::map::{MapPoints, in_square};
 use super::context::{Context, Event};
@@ -32,6 +34,10 @@ pub struct CollectionMap {
     work: Option<Arc<Mutex<Work>>>,
     /// Whether the map was asked for since the library was opened.
     is_begun: bool,
+    /// Whether the library changed since it was last looked at for new images.
+    is_changed: bool,
+    /// Images without such a vector, in order.
+    left_out: Vec<ItemId>,
     /// Maps that were begun so far: what arrives of a former one is dropped.
     turn: u64,
 }
@@ -53,6 +59,15 @@ pub struct ShownMap {
     pub trust: Option<f64>,
 }
 
+impl ShownMap {
+    fn of(kept: &KeptMap) -> Self {
+        let square = |places: &[PlanePoint]| Arc::new(in_square(places));
+        let (places, components) = (square(&kept.places), square(&kept.components));
+        let (by, images) = (kept.look.clone(), Arc::new(kept.images.clone()));
+        Self { by, images, components, places, rounds: TsneOptions::default().rounds, trust: Some(kept.trust) }
+    }
+}
+
 /// A layout under way.
 struct Work {
     points: MapPoints,
@@ -67,6 +82,8 @@ enum News {
     Begun(ShownMap, Arc<Mutex<Work>>),
     /// The places after so many rounds.
     Improved(Arc<Vec<PlanePoint>>, u32),
+    /// A map that is done, and the images without such a vector.
+    Kept(ShownMap, Vec<ItemId>),
     /// It is done, and is worth so much.
     Done(f64),
     /// It was stopped.
@@ -86,6 +103,7 @@ impl Part for CollectionMap {
             return;
         }
         match news {
+            News::Kept(map, left_out) => (self.shown, self.left_out, self.work) = (Some(map), left_out, None),
             News::Begun(map, work) => (self.shown, self.work) = (Some(map), Some(work)),
             News::Improved(places, rounds) => {
                 if let Some(map) = &mut self.shown {
@@ -106,7 +124,7 @@ impl Part for CollectionMap {
     fn hear(&mut self, _: &mut Context, event: Event) {
         match event {
             Event::Closed | Event::Opened => *self = Self { turn: self.turn + 1, ..Self::default() },
-            Event::Changed => {}
+            Event::Changed => self.is_changed = true,
         }
     }
 }
@@ -137,56 +155,57 @@ impl CollectionMap {
         TsneOptions::default().rounds
     }
 
-    /// Makes the map of a library once its page is visible and there are images.
+    /// Shows the map of a library once its page is visible and there are images, and puts images on
+    /// it that came since.
     pub(super) fn watch(&mut self, ctx: &mut Context, is_watched: bool) {
+        if !is_watched || ctx.jobs.is_importing() || ctx.jobs.is_running(&JobKind::LayOutMap) {
+            return;
+        }
         let has_images = || ctx.state().is_some_and(|state| state.images().next().is_some());
-        if is_watched && !self.is_begun && has_images() && !ctx.jobs.is_importing() {
-            self.begin(ctx);
+        let is_due = if self.is_begun { std::mem::take(&mut self.is_changed) && self.has_new(ctx) } else { has_images() };
+        if is_due {
+            self.begin(ctx, true);
         }
     }
 
-    /// Makes the map anew, by these vectors; `None` chooses the usual ones.
-    pub(super) fn lay_out(&mut self, ctx: &mut Context, by: Option<Look>) {
-        self.by = by;
-        self.begin(ctx);
+    /// Whether images came after those of a map that is done.
+    fn has_new(&self, ctx: &Context) -> bool {
+        let Some(map) = self.shown.as_ref().filter(|map| map.trust.is_some()) else { return false };
+        let last = map.images.last().max(self.left_out.last());
+        ctx.state().is_some_and(|state| state.records().last().map(|image| &image.id) > last)
     }
 
-    fn begin(&mut self, ctx: &mut Context) {
+    /// Makes the map by these vectors; `None` chooses the usual ones. By those of the map that is
+    /// shown it is laid out anew.
+    pub(super) fn lay_out(&mut self, ctx: &mut Context, by: Option<Look>) {
+        let is_anew = self.shown.is_some() && self.by == by;
+        self.by = by;
+        self.begin(ctx, !is_anew);
+    }
+
+    /// Makes the map; from the kept one where there is one and it may be used.
+    fn begin(&mut self, ctx: &mut Context, uses_kept: bool) {
         let Some(library) = ctx.shared() else { return };
-        (self.is_begun, self.failure, self.work) = (true, None, None);
+        (self.is_begun, self.failure, self.work, self.is_changed) = (true, None, None, false);
         self.turn += 1;
         let (turn, by, outbox) = (self.turn, self.by.clone(), ctx.outbox.clone());
         ctx.job(JobKind::LayOutMap, move |session| {
             let session = &apart(session);
             let tell = |news| outbox.send(Message(turn, news));
-            let points = match session.map_points(&library, by.as_ref()) {
-                Ok(points) if points.rows.images.is_empty() => {
-                    return Ok(Message(turn, News::Failed("None of the images has such a vector yet".into())));
-                }
-                Ok(points) => points,
-                Err(error) => return Ok(Message(turn, ended(&error))),
-            };
-            let components = Arc::new(in_square(&points.components.places()));
-            let map = ShownMap {
-                by: points.by.clone(),
-                images: Arc::new(points.rows.images.clone()),
-                places: Arc::clone(&components),
-                components,
-                rounds: 0,
-                trust: None,
-            };
-            let work = Arc::new(Mutex::new(Work { points, layout: None }));
-            tell(News::Begun(map, Arc::clone(&work)));
-            Ok(Message(turn, improve(session, &work, &tell)))
+            let kept = if uses_kept { hold(&library).kept_map(by.as_ref()).unwrap_or_default() } else { None };
+            let news = make(session, &library, by.as_ref(), kept, &tell).unwrap_or_else(|error| ended(&error));
+            Ok(Message(turn, news))
         });
     }
 
     /// Goes on with a layout that was stopped.
     pub(super) fn go_on(&mut self, ctx: &mut Context) {
         let Some(work) = self.work.clone().filter(|_| !ctx.jobs.is_running(&JobKind::LayOutMap)) else { return };
+        let Some(library) = ctx.shared() else { return };
         let (turn, outbox) = (self.turn, ctx.outbox.clone());
         ctx.job(JobKind::LayOutMap, move |session| {
-            Ok(Message(turn, improve(&apart(session), &work, &|news| outbox.send(Message(turn, news)))))
+            let tell = |news| outbox.send(Message(turn, news));
+            Ok(Message(turn, improve(&apart(session), &library, &work, &tell).unwrap_or_else(|error| ended(&error))))
         });
     }
 }
@@ -197,33 +216,74 @@ fn apart(session: &Session) -> Session {
     session.beside().unwrap_or_else(|_| session.clone())
 }
 
-/// Improves a layout until it is done or stopped, and shows it from time to time.
-fn improve(session: &Session, work: &Mutex<Work>, tell: &dyn Fn(News)) -> News {
-    let Work { points, layout } = &mut *work.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut run = || {
-        let layout = match layout {
-            Some(layout) => layout,
-            None => layout.insert(session.map_layout(points, TsneOptions { seed: session.seed(), ..TsneOptions::default() })?),
-        };
-        let progress = session.progress();
-        let left = TsneOptions::default().rounds - layout.rounds();
-        progress.begin("Laying out the map", left.into());
-        let mut last = Instant::now();
-        let show = |layout: &Tsne| tell(News::Improved(Arc::new(in_square(layout.places())), layout.rounds()));
-        while !layout.is_done() {
-            let outcome = session.on_threads(|| layout.improve(TURN, progress));
-            if outcome.is_err() || layout.is_done() || last.elapsed() >= SHOWN {
-                show(layout);
-                last = Instant::now();
-            }
-            outcome?;
+/// Makes the map: the kept one where no image has come since; with the new ones put among the
+/// others where these are the most; else from the components.
+fn make(session: &Session, library: &Mutex<Library>, by: Option<&Look>, kept: Option<KeptMap>, tell: &dyn Fn(News)) -> Result<News> {
+    if let Some(kept) = &kept {
+        let is_known = |id| kept.images.binary_search(&id).is_ok() || kept.left_out.binary_search(&id).is_ok();
+        let has_new = hold(library).state().images().any(|image| !is_known(image.id));
+        tell(News::Kept(ShownMap::of(kept), kept.left_out.clone()));
+        if !has_new {
+            return Ok(News::Done(kept.trust));
         }
-        session.map_trust(points, layout.places(), progress)
-    };
-    match run() {
-        Ok(trust) => News::Done(trust),
-        Err(error) => ended(&error),
     }
+    let points = session.map_points(library, by)?;
+    if points.rows.images.is_empty() {
+        return Ok(News::Failed("None of the images has such a vector yet".into()));
+    }
+    if let Some(kept) = kept {
+        let images = &points.rows.images;
+        let place = |id: &ItemId| kept.images.binary_search(id).ok().map(|at| kept.places[at]);
+        let known: Vec<Option<PlanePoint>> = images.iter().map(place).collect();
+        if 2 * known.iter().flatten().count() >= images.len() {
+            let places = session.on_threads(|| place_among(&points.components, &known));
+            return keep(session, library, &points, &places, tell);
+        }
+    }
+    let components = Arc::new(in_square(&points.components.places()));
+    let (by, images) = (points.by.clone(), Arc::new(points.rows.images.clone()));
+    let map = ShownMap { by, images, places: Arc::clone(&components), components, rounds: 0, trust: None };
+    let work = Arc::new(Mutex::new(Work { points, layout: None }));
+    tell(News::Begun(map, Arc::clone(&work)));
+    improve(session, library, &work, tell)
+}
+
+/// Improves a layout until it is done or stopped, shows it from time to time, and keeps it once it
+/// is done.
+fn improve(session: &Session, library: &Mutex<Library>, work: &Mutex<Work>, tell: &dyn Fn(News)) -> Result<News> {
+    let Work { points, layout } = &mut *work.lock().unwrap_or_else(PoisonError::into_inner);
+    let layout = match layout {
+        Some(layout) => layout,
+        None => layout.insert(session.map_layout(points, TsneOptions { seed: session.seed(), ..TsneOptions::default() })?),
+    };
+    let progress = session.progress();
+    let left = TsneOptions::default().rounds - layout.rounds();
+    progress.begin("Laying out the map", left.into());
+    let mut last = Instant::now();
+    while !layout.is_done() {
+        let outcome = session.on_threads(|| layout.improve(TURN, progress));
+        if outcome.is_err() || layout.is_done() || last.elapsed() >= SHOWN {
+            tell(News::Improved(Arc::new(in_square(layout.places())), layout.rounds()));
+            last = Instant::now();
+        }
+        outcome?;
+    }
+    keep(session, library, points, layout.places(), tell)
+}
+
+/// Measures a layout that is done, shows it and keeps it.
+fn keep(session: &Session, library: &Mutex<Library>, points: &MapPoints, places: &[PlanePoint], tell: &dyn Fn(News)) -> Result<News> {
+    let trust = session.map_trust(points, places, session.progress())?;
+    let images = points.rows.images.clone();
+    let mut library = hold(library);
+    let live = library.state().images().map(|image| image.id);
+    let left_out = live.filter(|id| images.binary_search(id).is_err()).collect();
+    let (look, places, components) = (points.by.clone(), places.to_vec(), points.components.places());
+    let kept = KeptMap { look, images, places, components, trust, left_out };
+    library.keep_map(&kept)?;
+    drop(library);
+    tell(News::Kept(ShownMap::of(&kept), kept.left_out));
+    Ok(News::Done(trust))
 }
 
 fn ended(error: &Error) -> News {

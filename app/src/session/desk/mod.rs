@@ -160,6 +160,7 @@ impl Desk {
             Command::GoOnWithMap => parts.map.go_on(ctx),
             Command::FindClusters(aim) => parts.clusters.find(ctx, aim),
             Command::MergeClusters(clusters) => parts.clusters.merge(ctx, clusters),
+            Command::SplitCluster(cluster) => parts.clusters.split(ctx, cluster),
             Command::MoreSimilar => parts.similar.show_more(ctx),
             Command::Why(image) => parts.searching.explain(ctx, image),
             Command::LabelFrom(only, order) => parts.labelling.label_from(ctx, only, order),

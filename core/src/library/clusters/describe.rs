@@ -26,7 +26,7 @@ const FEW: usize = 100;
 /// One cluster of images.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImageCluster {
-    /// Its number in the mixture.
+    /// Its number, counted from 1.
     pub number: usize,
     /// Its images, the most typical (of the largest density) first.
     pub images: Vec<ItemId>,
@@ -42,6 +42,13 @@ pub struct ImageCluster {
     /// Words of captions that its images have more often than others, each with the share of the
     /// cluster's images that have it.
     pub words: Vec<(String, f64)>,
+}
+
+impl ImageCluster {
+    /// What it is called: its name, or its number.
+    pub fn title(&self) -> String {
+        self.name.clone().unwrap_or_else(|| format!("Cluster {}", self.number))
+    }
 }
 
 impl KeptClusters {
@@ -85,7 +92,7 @@ impl KeptClusters {
                 let name = classes.first().filter(|(_, count)| 2 * count > images.len()).map(|(class, _)| class.clone());
                 let spread = self.model.parameters()[cluster as usize].spread.iter().sum::<f64>().sqrt() * f64::from(self.unit());
                 let images = images.into_iter().map(|(_, id)| id).collect();
-                ImageCluster { number: cluster as usize, images, outliers, spread, name, classes, words }
+                ImageCluster { number: cluster as usize + 1, images, outliers, spread, name, classes, words }
             })
             .collect();
         clusters.sort_by(|a, b| b.images.len().cmp(&a.images.len()).then(a.number.cmp(&b.number)));

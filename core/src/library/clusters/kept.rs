@@ -33,7 +33,7 @@ pub struct KeptClusters {
     look: (String, bool),
     /// What is common to all vectors and taken off, where that is done.
     pub(super) common: Vec<f64>,
-    mean: Vec<f32>,
+    pub(super) mean: Vec<f32>,
     axes: Vec<f32>,
     unit: f32,
     pub(super) model: MixtureModel,
@@ -65,23 +65,29 @@ impl KeptClusters {
         tried: &[ClusterCount],
         images: BTreeMap<u32, (u32, f64)>,
     ) -> Self {
-        let pairs = |pairs: &[(ItemId, ItemId)]| pairs.iter().map(|(a, b)| (a.0, b.0)).collect();
-        Self {
+        let mut kept = Self {
             look: (look.name().into(), matches!(look, Look::Brought(_))),
             common,
             mean: axes.mean().to_vec(),
             axes: axes.rows(),
             unit: axes.unit(),
             seed: aim.seed,
-            together: pairs(&aim.together),
-            apart: pairs(&aim.apart),
+            together: Vec::new(),
+            apart: Vec::new(),
             asked: aim.clusters,
             iterations: state.iterations,
             tried: tried.iter().map(|own| (own.clusters, own.likelihood)).collect(),
             drawn: ids.iter().map(|id| id.0).zip(state.assigned).collect(),
             model: state.model,
             images,
-        }
+        };
+        kept.set_pairs(aim);
+        kept
+    }
+
+    pub(super) fn set_pairs(&mut self, aim: &ClusterAim) {
+        let numbers = |pairs: &[(ItemId, ItemId)]| pairs.iter().map(|(a, b)| (a.0, b.0)).collect();
+        (self.together, self.apart) = (numbers(&aim.together), numbers(&aim.apart));
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
@@ -130,9 +136,9 @@ impl KeptClusters {
         &self.tried
     }
 
-    /// The cluster of an image.
+    /// The number of an image's cluster, counted from 1.
     pub fn cluster_of(&self, image: ItemId) -> Option<usize> {
-        self.images.get(&image.0).map(|(cluster, _)| *cluster as usize)
+        self.images.get(&image.0).map(|(cluster, _)| *cluster as usize + 1)
     }
 
     /// The images that have a cluster.

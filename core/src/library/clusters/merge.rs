@@ -17,10 +17,11 @@ impl KeptClusters {
     /// # Errors
     /// [`Error::Value`] when these are not two clusters or more, or one of them does not exist.
     pub fn merged(&self, clusters: &[usize]) -> Result<Self> {
-        let wanted: BTreeSet<usize> = clusters.iter().copied().collect();
-        if wanted.len() < 2 || wanted.last().is_some_and(|last| *last >= self.count()) {
-            return Err(Error::value("clusters to merge", format!("two or more of 0 to {}", self.count() - 1), format!("{wanted:?}")));
+        let numbers: BTreeSet<usize> = clusters.iter().copied().collect();
+        if numbers.len() < 2 || !numbers.iter().all(|number| (1..=self.count()).contains(number)) {
+            return Err(Error::value("clusters to merge", format!("two or more of 1 to {}", self.count()), format!("{numbers:?}")));
         }
+        let wanted: BTreeSet<usize> = numbers.into_iter().map(|number| number - 1).collect();
         let kept = wanted.first().copied().unwrap_or(0);
         let mut next = 0;
         let mut into = vec![0u32; self.count()];
@@ -34,11 +35,10 @@ impl KeptClusters {
         }
         let mut aim = self.aim();
         aim.say_together(&self.typical(&wanted));
-        let pairs = |pairs: Vec<(ItemId, ItemId)>| pairs.into_iter().map(|(a, b)| (a.0, b.0)).collect();
         let mut merged = self.clone();
         merged.model = self.model.joined(&into);
         merged.asked = self.asked.map(|asked| asked.saturating_sub(wanted.len() - 1).max(1));
-        (merged.together, merged.apart) = (pairs(aim.together), pairs(aim.apart));
+        merged.set_pairs(&aim);
         merged.images.values_mut().for_each(|(cluster, _)| *cluster = into[*cluster as usize]);
         merged.drawn.iter_mut().for_each(|(_, cluster)| *cluster = into[*cluster as usize]);
         Ok(merged)

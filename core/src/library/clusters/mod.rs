@@ -14,6 +14,7 @@ mod kept;
 mod merge;
 mod pairs;
 mod run;
+mod split;
 
 pub use describe::{ImageCluster, usual_clusters};
 pub use kept::{ClusterAim, KeptClusters};

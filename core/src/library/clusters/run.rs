@@ -64,13 +64,7 @@ impl ClusterRun {
             (axes, rows) = (Axes::with(vec![0.0; d], &[vec![0.0; d]], 1.0), vec![0.0; ids.len()]);
         }
         let (s, left_out) = (axes.count(), all.saturating_sub(ids.len()));
-        let variance = rows.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / rows.len() as f64;
-        let floor = (FLOOR * variance).max(1e-12);
-        let prior = Prior { floor, variance: floor, ..Prior::default() };
-        // One variance for all axes: with one each, clusters of few images follow the axes along
-        // which they happen to differ least.
-        let covariance = Covariance::Isotropic;
-        let mut options = MixtureOptions { covariance, prior, seed: aim.seed, ..MixtureOptions::default() };
+        let mut options = options(&rows, aim.seed);
         let place = |id: ItemId| {
             ids.binary_search(&id)
                 .map(|place| place as u32)
@@ -134,4 +128,15 @@ impl ClusterRun {
         let images = self.ids.iter().zip(best).map(|(id, own)| (id.0, own)).collect();
         KeptClusters::new(&self.aim, &self.look, self.common.clone(), &self.axes, state, &self.ids, &self.tried, images)
     }
+}
+
+/// How mixtures of images are fitted, of which these are the places along the axes.
+pub(super) fn options(rows: &[f32], seed: u64) -> MixtureOptions {
+    let variance = rows.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / rows.len().max(1) as f64;
+    let floor = (FLOOR * variance).max(1e-12);
+    let prior = Prior { floor, variance: floor, ..Prior::default() };
+    // One variance for all axes: with one each, clusters of few images follow the axes along which
+    // they happen to differ least.
+    let covariance = Covariance::Isotropic;
+    MixtureOptions { covariance, prior, seed, ..MixtureOptions::default() }
 }

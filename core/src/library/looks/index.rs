@@ -194,8 +194,7 @@ pub(super) fn source(look: &Look, image: &Image) -> Option<ContentHash> {
 impl Stored for LookIndex {
     fn write(&self, out: &mut Writer) {
         out.put(&VERSION.to_owned());
-        out.put(&matches!(self.look, Look::Brought(_)));
-        out.put(&self.look.name().to_owned());
+        out.put(&self.look);
         out.put(&self.cells);
         let mut sources: Vec<(u32, ContentHash)> = self.sources.iter().map(|(id, hash)| (id.0, *hash)).collect();
         sources.sort_unstable_by_key(|(id, _)| *id);
@@ -219,10 +218,7 @@ impl Stored for LookIndex {
         if version != VERSION {
             return Err(from.wrong(VERSION, version));
         }
-        let (is_brought, name): (bool, String) = (from.get()?, from.get()?);
-        let built_in = Look::BUILT_IN.into_iter().find(|look| !is_brought && look.name() == name);
-        let look = if is_brought { Some(Look::Brought(name.as_str().into())) } else { built_in };
-        let look = look.ok_or_else(|| from.wrong("known vectors", name))?;
+        let look = from.get()?;
         let cells: CellCandidates = from.get()?;
         let sources: Vec<(u32, ContentHash)> = from.get()?;
         let sources: HashMap<ItemId, ContentHash> = sources.into_iter().map(|(id, hash)| (ItemId(id), hash)).collect();

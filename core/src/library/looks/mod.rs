@@ -30,7 +30,7 @@ use super::cache::Cache;
 use super::event::EventId;
 use super::glimpse::Glimpse;
 use super::state::{Image, State};
-use crate::bytes::{restored, stored};
+use crate::bytes::{Reader, Stored, Writer, restored, stored};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::nearest::TopK;
@@ -55,6 +55,20 @@ pub enum Look {
     Network,
     /// A set of vectors that the user brought, by its name.
     Brought(Arc<str>),
+}
+
+impl Stored for Look {
+    fn write(&self, out: &mut Writer) {
+        out.put(&matches!(self, Self::Brought(_)));
+        out.put(&self.name().to_owned());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let (is_brought, name): (bool, String) = (from.get()?, from.get()?);
+        let built_in = Self::BUILT_IN.into_iter().find(|look| look.name() == name);
+        let look = if is_brought { Some(Self::Brought(name.as_str().into())) } else { built_in };
+        look.ok_or_else(|| from.wrong("known vectors", name))
+    }
 }
 
 impl Look {

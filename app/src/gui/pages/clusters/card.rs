@@ -216,7 +216,7 @@ fn facts(answer: &ClusterAnswer, place: usize) -> String {
         return format!("{} in {} that are small", count(answer.odd.len(), "image"), count(answer.oddities, "cluster"));
     };
     let n = cluster.images.len();
-    let number = if cluster.name.is_some() { format!("cluster {} · ", cluster.number + 1) } else { String::new() };
+    let number = if cluster.name.is_some() { format!("cluster {} · ", cluster.number) } else { String::new() };
     let outliers = if cluster.outliers > 0 { format!(" · {}", count(cluster.outliers, "outlier")) } else { String::new() };
     format!("{number}{} image{} · spread {:.2}{outliers}", grouped(n), if n == 1 { "" } else { "s" }, cluster.spread)
 }

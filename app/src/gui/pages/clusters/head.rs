@@ -6,7 +6,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::clusters::ClusterAim;
 
 use super::super::looks::{LEARNED_OFF, LookChoice, look_choices};
-use super::{Chosen, ClustersView, Wish, merge, name};
+use super::{Chosen, ClustersView, Wish, merge, name, split};
 use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::Panel;
@@ -93,6 +93,15 @@ impl ClustersView {
             let hover = "Makes the selected clusters one, and goes on from there (M)";
             if ui.add_enabled(whole > 1, Button::new("Merge")).on_hover_text(hover).clicked() {
                 merge(panel, answer, chosen);
+            }
+            let hover = "Makes the selected cluster two, and goes on from there (S)";
+            if ui
+                .add_enabled(whole == 1, Button::new("Split"))
+                .on_hover_text(hover)
+                .on_disabled_hover_text("Select one cluster first")
+                .clicked()
+            {
+                split(panel, answer, chosen);
             }
             let is_paired = (2..=PAIRED).contains(&n);
             let together = ui.add_enabled(is_paired, Button::new("These belong together"));

@@ -169,6 +169,8 @@ impl ClustersView {
             name(panel);
         } else if pressed(ui, Key::M) {
             merge(panel, answer, chosen);
+        } else if pressed(ui, Key::S) {
+            split(panel, answer, chosen);
         }
     }
 }
@@ -197,7 +199,7 @@ fn place_of_number(answer: &ClusterAnswer, number: usize) -> Option<usize> {
 /// The name of the cluster at a place.
 fn name_at(answer: &ClusterAnswer, place: usize) -> String {
     match answer.clusters.get(place) {
-        Some(cluster) => cluster.name.clone().unwrap_or_else(|| format!("Cluster {}", cluster.number + 1)),
+        Some(cluster) => cluster.title(),
         None => "Oddities".into(),
     }
 }
@@ -206,7 +208,7 @@ fn name_at(answer: &ClusterAnswer, place: usize) -> String {
 fn spoken_at(answer: &ClusterAnswer, place: usize) -> String {
     let name = name_at(answer, place);
     match answer.clusters.get(place) {
-        Some(cluster) if cluster.name.is_some() => format!("{name} (cluster {})", cluster.number + 1),
+        Some(cluster) if cluster.name.is_some() => format!("{name} (cluster {})", cluster.number),
         _ => name,
     }
 }
@@ -234,6 +236,13 @@ fn merge(panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen) {
         panel.view.toasts.note("Select two clusters or more first, by their boxes");
     } else {
         panel.ask(Command::MergeClusters(clusters));
+    }
+}
+
+fn split(panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen) {
+    match chosen.whole(answer)[..] {
+        [cluster] => panel.ask(Command::SplitCluster(cluster)),
+        _ => panel.view.toasts.note("Select one cluster first: press its name, or go to it by arrow keys and press Enter"),
     }
 }
 

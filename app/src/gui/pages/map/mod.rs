@@ -138,6 +138,9 @@ impl MapView {
         if is_unjudged {
             ui.label(RichText::new("The recogniser was not judged yet; the page Train judges it.").small().weak());
         }
+        if self.colour == MapColour::Cluster && panel.desk.clusters().answer().is_none() {
+            ui.label(RichText::new("No clusters were found yet; the page Clusters finds them.").small().weak());
+        }
         for entry in legend {
             let colour = theme::rgb(entry.colour);
             let words = entry.images.map_or_else(|| entry.name.clone(), |images| format!("{}  {}", entry.name, grouped(images)));

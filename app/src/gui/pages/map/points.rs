@@ -12,6 +12,7 @@ use tessera_core::library::state::State;
 use crate::gui::panel::Panel;
 use crate::gui::selection::Selection;
 use crate::gui::theme;
+use crate::session::desk::clusters::ClusterAnswer;
 use crate::session::desk::map::ShownMap;
 use crate::session::map::{Colouring, LegendEntry, MapColour};
 
@@ -40,6 +41,7 @@ pub(super) struct Points {
 struct From {
     state: State,
     report: Option<Arc<Report>>,
+    clusters: Option<Arc<ClusterAnswer>>,
     list: Arc<Vec<ItemId>>,
     colour: MapColour,
 }
@@ -55,13 +57,21 @@ impl Points {
             self.version += 1;
         }
         let report = panel.desk.recognising().report().map(|(report, _)| report);
+        let clusters = panel.desk.clusters().answer().filter(|_| colour == MapColour::Cluster);
         let list = panel.view.shown.list();
         let is_same = self.from.as_ref().is_some_and(|from| {
+            let is_same_clusters = from.clusters.as_ref().map(Arc::as_ptr) == clusters.map(Arc::as_ptr);
             let is_same_report = from.report.as_ref().map(Arc::as_ptr) == report.map(Arc::as_ptr);
-            !is_other && from.colour == colour && is_same_report && Arc::ptr_eq(&from.list, &list) && from.state.is_same(state)
+            !is_other
+                && from.colour == colour
+                && is_same_report
+                && is_same_clusters
+                && Arc::ptr_eq(&from.list, &list)
+                && from.state.is_same(state)
         });
         if !is_same {
-            self.colouring = Colouring::new(state, report.map(AsRef::as_ref), &self.images, colour);
+            let found = clusters.map_or(&[][..], |answer| &answer.clusters);
+            self.colouring = Colouring::new(state, report.map(AsRef::as_ref), found, &self.images, colour);
             let mut sorted = list.to_vec();
             sorted.sort_unstable();
             self.is_there = self.images.iter().map(|id| state.image(*id).is_some_and(|image| image.is_live())).collect();
@@ -70,7 +80,7 @@ impl Points {
             self.all = state.images().count();
             self.missing = state.images().filter(|image| self.images.binary_search(&image.id).is_err()).count();
             self.sets = state.vector_sets().into_iter().map(|(set, images)| (set.into(), images)).collect();
-            self.from = Some(From { state: state.clone(), report: report.cloned(), list, colour });
+            self.from = Some(From { state: state.clone(), report: report.cloned(), clusters: clusters.cloned(), list, colour });
             self.version += 1;
         }
         if is_other || self.selection != panel.view.selection {

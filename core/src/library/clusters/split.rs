@@ -1,0 +1,66 @@
+//! Making one cluster two.
+
+use super::kept::KeptClusters;
+use super::run::options;
+use crate::canopy::{Constraints, MixtureData, MixtureFit, MixtureMethod, MixtureOptions};
+use crate::error::{Error, Result};
+use crate::ids::ItemId;
+use crate::library::Library;
+use crate::progress::Progress;
+
+/// Iterations in which the two are found.
+const ITERATIONS: usize = 15;
+
+impl KeptClusters {
+    /// These clusters with one of them, by its number, made two by a mixture of two of its images;
+    /// the new one has the last number. The most typical image of each is said to be apart from
+    /// that of the other, and where a number of clusters was asked for, one more is. The images'
+    /// vectors must be known ([`Library::load_looks`]). O(images of the cluster * axes).
+    ///
+    /// # Errors
+    /// [`Error::Value`] when there is no such cluster, or its images do not differ;
+    /// [`Error::Cancelled`].
+    pub fn split(&self, library: &Library, number: usize, progress: &Progress) -> Result<Self> {
+        let fails = || Error::value("cluster to split", "the number of a cluster whose images differ", number.to_string());
+        let cluster = number.checked_sub(1).filter(|cluster| *cluster < self.count()).ok_or_else(fails)?;
+        let (axes, look) = (self.axes(), self.look());
+        let (mut ids, mut rows, mut projected) = (Vec::new(), Vec::new(), Vec::new());
+        for (id, _) in self.images.iter().filter(|(_, (own, _))| *own as usize == cluster) {
+            if let Some(vector) = library.cluster_vector(&look, &self.common, ItemId(*id)).filter(|vector| vector.len() == self.mean.len())
+            {
+                axes.project(&vector, &mut projected);
+                ids.push(*id);
+                rows.extend_from_slice(&projected);
+            }
+        }
+        if ids.len() < 2 || rows.is_empty() {
+            return Err(fails());
+        }
+        let two = MixtureOptions { clusters: 2, method: MixtureMethod::Em, ..options(&rows, self.seed) };
+        let mut halves = MixtureFit::new(MixtureData::new(&rows, axes.count(), two.covariance)?, two, &Constraints::default())?;
+        for _ in 0..ITERATIONS {
+            halves.step(progress)?;
+        }
+        let best = halves.best();
+        let typical = |half: u32| {
+            let own = ids.iter().zip(&best).filter(|(_, own)| own.0 == half);
+            own.max_by(|(a, one), (b, other)| one.1.total_cmp(&other.1).then(b.cmp(a))).map(|(id, _)| ItemId(*id))
+        };
+        let (Some(one), Some(other)) = (typical(0), typical(1)) else { return Err(fails()) };
+        let mut aim = self.aim();
+        aim.say_apart(&[one, other]);
+        let mut split = self.clone();
+        split.set_pairs(&aim);
+        split.asked = self.asked.map(|asked| asked + 1);
+        split.model = self.model.split(cluster, halves.model());
+        let whole = self.model.shares()[cluster].ln();
+        let numbers = [cluster as u32, self.count() as u32];
+        for (id, (half, density)) in ids.iter().zip(&best) {
+            split.images.insert(*id, (numbers[*half as usize], whole + density));
+            if let Ok(at) = split.drawn.binary_search_by_key(id, |(id, _)| *id) {
+                split.drawn[at].1 = numbers[*half as usize];
+            }
+        }
+        Ok(split)
+    }
+}
