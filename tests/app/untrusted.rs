@@ -47,6 +47,7 @@ fn specimens(world: &World) -> Vec<PathBuf> {
         ("webp", ImageFormat::WebP),
         ("bmp", ImageFormat::Bmp),
         ("tiff", ImageFormat::Tiff),
+        ("ppm", ImageFormat::Pnm),
     ] {
         let mut bytes = Cursor::new(Vec::new());
         DynamicImage::from(picture.clone()).write_to(&mut bytes, format).unwrap();

@@ -358,7 +358,7 @@ fn words(
 }
 
 fn no_pictures(root: &Path, walk: &Walk) -> Error {
-    let expected = "PNG, JPEG, GIF, WebP, BMP or TIFF pictures";
+    let expected = "PNG, JPEG, GIF, WebP, BMP, TIFF or Netpbm pictures";
     if let Some(matrix) = &walk.matrix {
         let advice = "unpack the .gz files if there are any, and name one of the -dat.mat files";
         return Error::data(root, expected, format!("none, but {}", error::display(matrix)), advice);

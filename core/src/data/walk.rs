@@ -16,10 +16,9 @@ use crate::progress::Progress;
 const DEPTH: usize = 64;
 
 /// Endings of pictures that are not decoded, in lower case.
-const UNSUPPORTED: [&str; 39] = [
+const UNSUPPORTED: [&str; 36] = [
     "3fr", "arw", "avif", "cr2", "cr3", "crw", "dcm", "dds", "dng", "erf", "exr", "ff", "hdr", "heic", "heif", "hif", "ico", "j2k", "jp2",
-    "jxl", "kdc", "mef", "mrw", "nef", "nrw", "orf", "pbm", "pef", "pgm", "pnm", "ppm", "psd", "qoi", "raf", "raw", "rw2", "srw", "svg",
-    "tga",
+    "jxl", "kdc", "mef", "mrw", "nef", "nrw", "orf", "pef", "pfm", "psd", "qoi", "raf", "raw", "rw2", "srw", "svg", "tga",
 ];
 
 /// Endings of files that often lie beside pictures, in lower case.

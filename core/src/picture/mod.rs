@@ -17,6 +17,7 @@ mod budget;
 pub mod colour;
 pub mod decode;
 pub mod hog;
+mod netpbm;
 pub mod part;
 pub mod perceptual_hash;
 pub mod pyramid;
