@@ -284,7 +284,7 @@ fn a_deadly_file_is_decoded_once_and_then_never() {
     let dying = Arc::new(impostor("read -r -n 1 x; exit 3"));
     let session = Session::new(2, 0).unwrap().with_decoder(Arc::clone(&dying) as _);
     let library = Mutex::new(session.open_or_create_library(&world.at("lib.tessera")).unwrap());
-    let options = ImportOptions { labels: Labels::None, exclude: Vec::new() };
+    let options = ImportOptions { labels: Labels::None, ..ImportOptions::default() };
     let first = session.import(&library, &world.at("images"), &options).unwrap();
     assert_eq!((first.failed.len(), first.worker_deaths), (24, 48));
     let again = session.import(&library, &world.at("images"), &options).unwrap();

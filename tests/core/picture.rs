@@ -87,7 +87,7 @@ fn netpbm_files_that_lie_are_refused_in_a_sentence() {
         (b"P2\n9000 9000\n255\n0 128\n", "for 9000 x 9000 pixels"),
         (b"P1\n9000 9000\n0 1\n", "for 9000 x 9000 pixels"),
         (b"P4\n60000 60000\n\x00", "for 60000 x 60000 pixels"),
-        (b"P6\n4294967295 4294967295\n65535\n\x00", "pixels"),
+        (b"P6\n4294967295 4294967295\n65535\n\x00", "too large"),
         (b"P7\nWIDTH 9000\nHEIGHT 9000\nDEPTH 4\nMAXVAL 255\nENDHDR\n\x00", "for 9000 x 9000 pixels"),
         (b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 1\nMAXVAL 65535\nENDHDR\n\x00\x00", "without TUPLTYPE"),
         (b"P2\n2 1\n255\n0 300\n", "sample"),

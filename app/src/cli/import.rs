@@ -7,13 +7,15 @@ use std::time::Instant;
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
-use tessera_core::data::Labels;
+use tessera_core::data::Mask;
+use tessera_core::data::plan::{NO_PICTURE, not_a_picture};
 use tessera_core::data::tables::{self, Problem, Table};
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::brought::VectorsRead;
-use tessera_core::library::import::{ClassConflict, ImportOptions, Imported, TableRead};
+use tessera_core::library::import::{ClassConflict, Imported, MASK, TableRead};
 
+use super::import_plan::{self, options};
 use super::librarian::{Librarian, count};
 use super::output::{Failures, Output, TOLD};
 use super::vectors::Brought;
@@ -43,6 +45,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
         check(folder, arguments.unpack.is_some())?;
     }
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
+    if arguments.dry_run {
+        return import_plan::run(librarian, arguments, failures);
+    }
     // A table that cannot be read is reported before the long part begins.
     let table = match &arguments.captions {
         Some(file) => Some((tables::read(file, librarian.session.progress())?, file.as_path())),
@@ -88,6 +93,15 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     }
     for failed in &sum.all.failed {
         failures.line_of(&failed.path, failed.reason, &failed.detail)?;
+    }
+    for file in &sum.all.unsupported_files {
+        failures.line(&file.path, file.reason, &file.detail)?;
+    }
+    for path in &sum.all.others {
+        failures.line(path, NO_PICTURE, &not_a_picture(path))?;
+    }
+    for Mask { path, of } in &sum.all.masks {
+        failures.line(path, MASK, &format!("a mask or map of {}", display(of)))?;
     }
     for (copy, first) in &sum.all.copies {
         failures.line(copy, "duplicate", &format!("it has the bytes of {}", display(first)))?;
@@ -210,13 +224,7 @@ impl Sum {
         (table, vectors): More<'_>,
     ) -> Result<(), Error> {
         let (session, out) = (librarian.session, librarian.out);
-        let labels = match arguments.labels {
-            args::Labels::Auto => Labels::Auto,
-            args::Labels::ClassFolders => Labels::ClassFolders,
-            args::Labels::NorbNames => Labels::NorbNames,
-            args::Labels::None => Labels::None,
-        };
-        let options = ImportOptions { labels, exclude: arguments.exclude.clone() };
+        let options = options(arguments);
         for folder in &unpacked(librarian, arguments)? {
             let report = out.watched(session.progress(), || {
                 if arguments.again {
@@ -258,6 +266,9 @@ impl Sum {
         all.copies.extend(report.copies);
         all.conflicts.extend(report.conflicts);
         all.unsupported += report.unsupported;
+        all.unsupported_files.extend(report.unsupported_files);
+        all.masks.extend(report.masks);
+        all.others.extend(report.others);
         all.failed.extend(report.failed);
         all.changed += report.changed;
         all.forgotten += report.forgotten;
@@ -287,7 +298,7 @@ fn in_json(sum: &Sum) -> serde_json::Value {
         "unsupported": all.unsupported, "failed": all.failed.len(), "seconds": seconds, "worker_deaths": all.worker_deaths,
         "class_conflicts": all.conflicts.iter().map(|conflict| json!({"path": conflict.path.to_string_lossy(), "class": conflict.class,
             "first": conflict.first.to_string_lossy(), "kept": conflict.kept})).collect::<Vec<_>>(),
-        "changed": all.changed, "forgotten": all.forgotten, "missing": all.missing,
+        "masks": all.masks.len(), "others": all.others.len(), "changed": all.changed, "forgotten": all.forgotten, "missing": all.missing,
         "captions": of_table(|read| read.captions), "repeated": of_table(|read| read.repeated), "labels": of_table(|read| read.labels),
         "captions_left_out": texts + of_table(TableRead::n_left_out),
         "texts_left_out": all.texts_left_out.iter().filter(|text| text.captions.is_none()).count(),
@@ -305,6 +316,7 @@ fn in_words(sum: &Sum, library: &Path, vectors: Option<&Brought<'_>>) -> String 
         (all.duplicate, "duplicate"),
         (all.conflicts.len(), "of them in the folder of another class"),
         (all.unsupported, "that are no pictures of a known format"),
+        (all.masks.len(), "left out as masks of others"),
         (all.failed.len(), "failed"),
         (all.missing, "missing"),
     ] {

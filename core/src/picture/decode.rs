@@ -15,8 +15,7 @@ use crate::error::{self, Error, Result};
 use crate::progress::Progress;
 
 /// File name endings that are taken for pictures, in lower case.
-pub const EXTENSIONS: [&str; 14] =
-    ["png", "jpg", "jpeg", "jpe", "gif", "webp", "bmp", "tif", "tiff", "pbm", "pgm", "ppm", "pnm", "pam"];
+pub const EXTENSIONS: [&str; 14] = ["png", "jpg", "jpeg", "jpe", "gif", "webp", "bmp", "tif", "tiff", "pbm", "pgm", "ppm", "pnm", "pam"];
 
 /// Whether the first bytes of a file are those of a picture that can be read. It must be a regular
 /// file: opening a pipe could wait for ever.
@@ -233,7 +232,9 @@ impl InProcess {
         check_format(path, reader.format())?;
         if reader.format() == Some(ImageFormat::Pnm) {
             let mut source = reader.into_inner();
-            netpbm::check(path, &mut source, length)?;
+            if let Some(found) = netpbm::fault(&mut source, length).map_err(broken)? {
+                return Err(not_whole(path, found));
+            }
             source.rewind().map_err(Error::io("read", path))?;
             reader = ImageReader::with_format(source, ImageFormat::Pnm);
         }
@@ -334,12 +335,16 @@ fn not_a_picture(path: &Path, found: impl Into<String>) -> Error {
     Error::data(path, "a PNG, JPEG, GIF, WebP, BMP, TIFF or Netpbm picture", found, "convert it to one of these or leave it out")
 }
 
-pub(super) fn refusal(path: &Path, error: ImageError) -> Error {
+fn refusal(path: &Path, error: ImageError) -> Error {
     match error {
         ImageError::Limits(limit) => {
             Error::TooLarge { path: path.to_owned(), expected: "a size that fits into memory".into(), found: words(&limit) }
         }
         ImageError::Unsupported(what) => not_a_picture(path, words(&what)),
-        other => Error::data(path, "a whole picture", words(&other), "copy it again from its source or leave it out"),
+        other => not_whole(path, words(&other)),
     }
+}
+
+fn not_whole(path: &Path, found: String) -> Error {
+    Error::data(path, "a whole picture", found, "copy it again from its source or leave it out")
 }

@@ -16,6 +16,7 @@ pub mod blur;
 mod budget;
 pub mod colour;
 pub mod decode;
+pub mod glance;
 pub mod hog;
 mod netpbm;
 pub mod part;

@@ -2,12 +2,9 @@
 //! the file before any memory is taken for its pixels.
 
 use std::io::Read;
-use std::path::Path;
 
+use image::ImageError;
 use image::codecs::pnm::{PnmDecoder, PnmSubtype, SampleEncoding};
-
-use super::decode::refusal;
-use crate::error::{Error, Result};
 
 /// Whether a file that begins like this may be a Netpbm picture.
 pub(super) fn is_head(head: &[u8]) -> bool {
@@ -20,13 +17,10 @@ pub(super) fn is_head(head: &[u8]) -> bool {
     }
 }
 
-/// Makes sure that a source of `length` bytes can hold the pixels that its header promises. Reads
-/// the header only.
-///
-/// # Errors
-/// [`Error::Data`].
-pub(super) fn check(path: &Path, source: impl Read, length: u64) -> Result<()> {
-    let decoder = PnmDecoder::new(source).map_err(|error| refusal(path, error))?;
+/// What is wrong with a source of `length` bytes whose header promises other pixels than it can hold.
+/// Reads the header only.
+pub(super) fn fault(source: impl Read, length: u64) -> Result<Option<String>, ImageError> {
+    let decoder = PnmDecoder::new(source)?;
     let header = decoder.header();
     let (width, height) = (u64::from(header.width()), u64::from(header.height()));
     let samples = |depth: u64| width.saturating_mul(height).saturating_mul(depth);
@@ -46,13 +40,11 @@ pub(super) fn check(path: &Path, source: impl Read, length: u64) -> Result<()> {
         _ => samples(depth).saturating_mul(bytes),
     };
     if needed > length || width == 0 || height == 0 {
-        let found = format!("{length} bytes for {width} x {height} pixels");
-        return Err(Error::data(path, "a whole picture", found, "copy it again from its source or leave it out"));
+        return Ok(Some(format!("{length} bytes for {width} x {height} pixels")));
     }
     // The codec would read samples of one byte each.
     if bytes > 1 && header.as_arbitrary().is_some_and(|arbitrary| arbitrary.tupltype.is_none()) {
-        let found = "a PAM picture of 16 bits without TUPLTYPE";
-        return Err(Error::data(path, "a PAM picture that says what its samples are", found, "convert it to PNG or leave it out"));
+        return Ok(Some("a PAM picture of 16 bits without TUPLTYPE".into()));
     }
-    Ok(())
+    Ok(None)
 }

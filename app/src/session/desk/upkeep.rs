@@ -1,15 +1,18 @@
 //! Upkeep of a library: its health, checks, snapshots, and a second try for files that could not be
 //! imported.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tessera_core::Error;
 use tessera_core::error::display;
-use tessera_core::library::health::Health;
+use tessera_core::library::health::{Health, SkippedFile};
+use tessera_core::library::import::TableRead;
 use tessera_core::library::{Library, backup};
 use tessera_core::plural::count;
 
+use super::super::file_report;
 use super::Message as DeskMessage;
 use super::context::{Context, Event};
 use super::notices::{done, problem};
@@ -17,12 +20,17 @@ use super::part::Part;
 use crate::command::Command;
 use crate::job::JobKind;
 
+/// The reason, in one word, for names in tables that are not those of one image.
+const NO_IMAGE: &str = "no_image";
+
 /// The health of the library, as last requested.
 #[derive(Default)]
 pub struct Upkeep {
     health: Option<Health>,
     /// What the last import of each folder found, in words.
     imports: HashMap<PathBuf, String>,
+    /// Names in tables that are those of no image, or of several, by table.
+    names: BTreeMap<PathBuf, Vec<SkippedFile>>,
 }
 
 /// News of the library's upkeep.
@@ -31,6 +39,8 @@ pub(super) enum Message {
     Health(Box<Health>),
     /// What an import of a folder found, in words.
     Imported(PathBuf, String),
+    /// Names in a table that are those of no image, or of several.
+    Names(PathBuf, Vec<SkippedFile>),
 }
 
 impl Part for Upkeep {
@@ -43,6 +53,7 @@ impl Part for Upkeep {
     fn take_in(&mut self, _: &mut Context, message: Message) {
         match message {
             Message::Health(health) => self.health = Some(*health),
+            Message::Names(table, names) => drop(self.names.insert(table, names)),
             Message::Imported(folder, words) => drop(self.imports.insert(folder, words)),
         }
     }
@@ -60,6 +71,29 @@ impl Upkeep {
         self.health.as_ref()
     }
 
+    /// What was not taken in: files as last imported, and names in tables, read since the library
+    /// was opened, that are those of no image or of several.
+    pub fn not_taken_in(&self) -> impl Iterator<Item = &SkippedFile> {
+        self.health.iter().flat_map(|health| &health.skipped).chain(self.names.values().flatten())
+    }
+
+    /// Writes the list of what was not taken in to a file, as JSON lines.
+    pub(super) fn save_report(&self, ctx: &mut Context, to: PathBuf) {
+        let lines: Vec<SkippedFile> = self.not_taken_in().cloned().collect();
+        ctx.short(move || {
+            let written = file_report::create(&to).and_then(|mut file| {
+                lines
+                    .iter()
+                    .try_for_each(|line| file_report::line(&mut file, &line.path, &line.reason, &line.detail))
+                    .map_err(Error::io("write", &to))
+            });
+            match written {
+                Ok(()) => DeskMessage::from(done(format!("Wrote {} to {}", count(lines.len(), "line"), display(&to)))),
+                Err(error) => problem(error).into(),
+            }
+        });
+    }
+
     /// What the last import of a folder found since the library was opened, in words.
     pub fn imported(&self, folder: &Path) -> Option<&str> {
         self.imports.get(folder).map(String::as_str)
@@ -71,12 +105,24 @@ pub(super) fn imported(folder: PathBuf, words: String) -> DeskMessage {
     Message::Imported(folder, words).into()
 }
 
+/// Notes the names in a table that are those of no image of the library, or of several.
+pub(super) fn names_without(table: &Path, read: &TableRead) -> DeskMessage {
+    let line = |name: &String, what: &str| SkippedFile {
+        path: table.to_owned(),
+        reason: NO_IMAGE.to_owned(),
+        detail: format!("`{}` is the name of {what}", display(Path::new(name))),
+    };
+    let none = read.unmatched.iter().map(|name| line(name, "no image of the library"));
+    let several = read.ambiguous.iter().map(|name| line(name, "several images of the library"));
+    Message::Names(table.to_owned(), none.chain(several).collect()).into()
+}
+
 /// Reads the health of the library.
 pub(super) fn look_at_health(ctx: &mut Context) {
     ctx.with_library(|_, library| health(library));
 }
 
-fn health(library: &Library) -> DeskMessage {
+pub(super) fn health(library: &Library) -> DeskMessage {
     library.health().map_or_else(|error| problem(error).into(), |health| Message::Health(Box::new(health)).into())
 }
 
