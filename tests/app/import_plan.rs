@@ -124,7 +124,7 @@ fn netpbm_pictures_are_imported_and_those_that_lie_are_told() {
     world.file("faces/bob/lies.pgm", b"P5\n60000 1600\n255\nshort");
     world.file("faces/bob/cut.ppm", &[b"P6\n64 64\n255\n".as_slice(), &grey(2)].concat());
     let ran = world.run(["import", "lib.tessera", "faces", "--json", "--report", "r.jsonl"]).ended(1);
-    let answer = ran.complains("5 bytes for 60000 x 1600").object();
+    let answer = ran.complains("23 bytes for 60000 x 1600").object();
     let counts: Vec<_> = ["imported", "failed", "unsupported", "worker_deaths"].iter().map(|key| answer[key].as_u64().unwrap()).collect();
     assert_eq!(counts, [7, 2, 1, 0], "{answer}");
     let mut listed: Vec<String> = reasons(&world, "r.jsonl").into_iter().map(|(_, name)| name).collect();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use egui::Key;
+use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use image::{GrayImage, Luma};
 use tessera::command::Command;
@@ -17,18 +18,20 @@ use crate::world::{World, class_folders, picture};
 
 /// Two animals in numbered folders with maps beside the pictures, a table, and a text.
 fn numbered(to: &Path) {
+    let mut captions = String::new();
     for (folder, animal) in ["cow", "dog"].into_iter().enumerate() {
         let folder_path = to.join((folder + 1).to_string());
         fs::create_dir_all(folder_path.join("maps")).unwrap();
         for (object, view) in (1..3u32).flat_map(|object| (0..4u32).map(move |view| (object, view))) {
             let stem = format!("{animal}{object}-066-{:03}", view * 30);
             let number = folder as u32 * 100 + object * 10 + view;
+            captions += &format!("{stem}.png\ta spotted {animal}\n");
             picture(number, 48).save(folder_path.join(format!("{stem}.png"))).unwrap();
             let map = GrayImage::from_fn(48, 48, |x, y| Luma([if x + y > number % 48 { 255 } else { 0 }]));
             map.save(folder_path.join(format!("maps/{stem}-map.png"))).unwrap();
         }
     }
-    fs::write(to.join("captions.tsv"), "cow1-066-000.png\ta spotted cow\nnobody.png\ta ghost\n").unwrap();
+    fs::write(to.join("captions.tsv"), captions + "nobody.png\ta ghost\n").unwrap();
     fs::write(to.join("1/notes.xyz"), "text").unwrap();
 }
 
@@ -91,7 +94,8 @@ fn a_dropped_folder_is_shown_before_it_is_imported() {
 #[test]
 fn what_was_chosen_is_what_is_imported() {
     let mut world = planning();
-    world.click("Folders");
+    world.harness.get_by_role_and_label(Role::RadioButton, "Folders").click();
+    world.step();
     world.until("it is planned anew", |app| {
         app.desk().planning().now().is_some_and(|now| now.is_current && now.options.labels == Labels::ClassFolders)
     });

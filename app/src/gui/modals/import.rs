@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::{Key, RichText, ScrollArea, TextEdit, Ui, vec2};
+use egui::{Align, Key, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
 use tessera_core::data::plan::{ImportPlan, PlannedFile, TableBeside};
 use tessera_core::data::{ClassesFrom, Labels, Masks};
 use tessera_core::error::{display, display_name};
@@ -18,9 +18,9 @@ use crate::session::desk::planning::PlannedImport;
 /// The width of the choices at the left.
 const CHOICES: f32 = 330.0;
 /// The height of the part between heading and buttons.
-const HEIGHT: f32 = 470.0;
+const HEIGHT: f32 = 560.0;
 /// The side of small pictures.
-const SIDE: f32 = 40.0;
+const SIDE: f32 = 38.0;
 /// Places in the list of tables before the tables themselves: what is usual, and none.
 const BEFORE_TABLES: usize = 2;
 
@@ -37,36 +37,42 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
         }
     });
     line(ui, RichText::new(display(&folder)).weak());
-    let height = HEIGHT.min(ui.ctx().content_rect().height() - 210.0).max(160.0);
-    match &now.outcome {
-        None => {
-            ui.allocate_space(vec2(1.0, height));
-        }
-        Some(Err(words)) => {
-            ui.add_space(8.0);
-            ui.colored_label(ui.visuals().error_fg_color, words);
-            ui.add_space(8.0);
-            patterns_ui(ui, &mut panel.view.draft.text, &mut options, &[]);
-        }
-        Some(Ok(plan)) => {
-            summary_ui(ui, plan);
-            ui.add_space(4.0);
-            ui.horizontal_top(|ui| {
-                ui.allocate_ui(vec2(CHOICES, height), |ui| {
-                    ScrollArea::vertical().id_salt("choices").max_height(height).auto_shrink([false, false]).show(ui, |ui| {
-                        ui.set_width(CHOICES - 14.0);
-                        labels_ui(ui, plan, &mut options);
-                        masks_ui(ui, plan, &mut options);
-                        patterns_ui(ui, &mut panel.view.draft.text, &mut options, &plan.excluded);
-                        tables_ui(ui, plan, &mut panel.view.draft.chosen);
-                        skipped_ui(ui, plan);
+    let mut is_typing = false;
+    let size = vec2(ui.available_width(), HEIGHT.min(ui.ctx().content_rect().height() - 190.0).max(200.0));
+    ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+        // It keeps its size, so that nothing moves when the plan comes.
+        ui.set_min_size(size);
+        match &now.outcome {
+            None => {}
+            Some(Err(words)) => {
+                ui.add_space(8.0);
+                ui.colored_label(ui.visuals().error_fg_color, words);
+                ui.add_space(8.0);
+                is_typing = patterns_ui(ui, &mut panel.view.draft.text, &mut options, &[]);
+            }
+            Some(Ok(plan)) => {
+                summary_ui(ui, plan);
+                ui.add_space(4.0);
+                let room = ui.available_size();
+                ui.allocate_ui_with_layout(room, Layout::left_to_right(Align::Min), |ui| {
+                    ui.allocate_ui_with_layout(vec2(CHOICES, room.y), Layout::top_down(Align::Min), |ui| {
+                        ScrollArea::vertical().id_salt("choices").auto_shrink([false, false]).show(ui, |ui| {
+                            ui.set_width(CHOICES - 14.0);
+                            labels_ui(ui, plan, &mut options);
+                            masks_ui(ui, plan, &mut options);
+                            is_typing = patterns_ui(ui, &mut panel.view.draft.text, &mut options, &plan.excluded);
+                            tables_ui(ui, plan, &mut panel.view.draft.chosen);
+                            skipped_ui(ui, plan);
+                        });
+                    });
+                    ui.separator();
+                    ui.allocate_ui_with_layout(vec2(ui.available_width(), room.y), Layout::top_down(Align::Min), |ui| {
+                        examples_ui(ui, panel, plan, now)
                     });
                 });
-                ui.separator();
-                ui.allocate_ui(vec2(ui.available_width(), height), |ui| examples_ui(ui, panel, plan, now, height));
-            });
+            }
         }
-    }
+    });
     ui.add_space(8.0);
     let mut close = false;
     ui.horizontal(|ui| {
@@ -76,7 +82,10 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
             Some(Ok(plan)) if plan.images > 0 => Some(format!("Import {}", plural(plan.images, "image"))),
             _ => None,
         };
-        let enter = ui.is_enabled() && ui.memory(|memory| memory.focused().is_none()) && ui.input(|input| input.key_pressed(Key::Enter));
+        let enter = !is_typing
+            && ui.is_enabled()
+            && ui.memory(|memory| memory.focused().is_none())
+            && ui.input(|input| input.key_pressed(Key::Enter));
         let pressed = ui.add_enabled_ui(images.is_some(), |ui| main_button(ui, images.as_deref().unwrap_or("Import"))).inner;
         if images.is_some() && (pressed.on_hover_text("Enter").clicked() || enter) {
             let table = now.plan().and_then(|plan| table_of(plan, panel.view.draft.chosen));
@@ -184,8 +193,9 @@ fn masks_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
     }
 }
 
-/// Patterns of what is left out, each with how many files it takes out.
-fn patterns_ui(ui: &mut Ui, text: &mut String, options: &mut ImportOptions, counts: &[(String, usize)]) {
+/// Patterns of what is left out, each with how many files it takes out. Returns whether keys are
+/// those of the field.
+fn patterns_ui(ui: &mut Ui, text: &mut String, options: &mut ImportOptions, counts: &[(String, usize)]) -> bool {
     heading_ui(ui, "Leave out by pattern");
     let mut dropped = None;
     for (i, pattern) in options.exclude.iter().enumerate() {
@@ -202,7 +212,7 @@ fn patterns_ui(ui: &mut Ui, text: &mut String, options: &mut ImportOptions, coun
     if let Some(i) = dropped {
         options.exclude.remove(i);
     }
-    ui.horizontal(|ui| {
+    let field = ui.horizontal(|ui| {
         let edit = TextEdit::singleline(text).hint_text("*.tmp or drafts/**").desired_width(200.0).char_limit(400);
         let response = ui.add(edit);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Pattern"));
@@ -213,7 +223,9 @@ fn patterns_ui(ui: &mut Ui, text: &mut String, options: &mut ImportOptions, coun
             options.exclude.push(pattern.to_owned());
             text.clear();
         }
+        response.has_focus() || response.lost_focus()
     });
+    field.inner
 }
 
 /// The tables in the folder, of which one can be read after the import.
@@ -263,7 +275,7 @@ fn skipped_ui(ui: &mut Ui, plan: &ImportPlan) {
 }
 
 /// A few pictures of the folder, and how each was understood.
-fn examples_ui(ui: &mut Ui, panel: &Panel<'_>, plan: &ImportPlan, now: &PlannedImport, height: f32) {
+fn examples_ui(ui: &mut Ui, panel: &Panel<'_>, plan: &ImportPlan, now: &PlannedImport) {
     if plan.examples.is_empty() {
         ui.label(RichText::new("There is no picture to show.").weak());
         return;
@@ -272,7 +284,8 @@ fn examples_ui(ui: &mut Ui, panel: &Panel<'_>, plan: &ImportPlan, now: &PlannedI
         ui.label(
             RichText::new(format!("{} of {}", count(plan.examples.len(), "example"), plural(plan.images + plan.masks, "picture"))).strong(),
         );
-        ScrollArea::vertical().id_salt("examples").max_height(height - 26.0).auto_shrink([false, false]).show(ui, |ui| {
+        ScrollArea::vertical().id_salt("examples").auto_shrink([false, false]).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 4.0;
             for example in &plan.examples {
                 example_ui(ui, panel, example, now);
             }
