@@ -112,8 +112,11 @@ fn captions_and_labels_come_from_a_table() {
     let world = World::with_images();
     let table = "path,caption,label\nimages/disc/disc_01_0_0_0_lt.png,a humming ring,odd\nnowhere.png,lost,odd\n";
     world.file("captions.csv", table.as_bytes());
-    let ran = world.run(["import", "lib.tessera", "images", "--captions", "captions.csv", "--json"]).ended(0).complains("nowhere.png");
-    let answer = ran.object();
+    let arguments = ["import", "lib.tessera", "images", "--captions", "captions.csv", "--json", "--report", "report.jsonl"];
+    let answer = world.run(arguments).ended(0).complains("nowhere.png").object();
+    let listed = report(&world);
+    assert_eq!((listed.len(), &listed[0]["reason"]), (1, &"no_image".into()), "{listed:?}");
+    assert!(listed[0]["detail"].as_str().unwrap().contains("`nowhere.png`"), "{listed:?}");
     assert_eq!((n(&answer, "captions"), n(&answer, "labels"), n(&answer, "unmatched")), (1, 1, 1), "{answer}");
     let hits = world.run(["search", "lib.tessera", "humming", "--json"]).ended(0).object();
     assert_eq!(hits["hits"][0]["caption"], "a humming ring");

@@ -200,7 +200,7 @@ fn what_was_not_taken_in_is_listed_by_reason_and_saved() {
     fs::copy(&copy, world.path("set/1/cow9-066-000.png")).unwrap();
     world.key(Key::Enter);
     imported(&mut world, 22);
-    world.until("the table is read", |app| app.desk().upkeep().not_taken_in().any(|file| file.reason == "no_image"));
+    world.until("the table is read", |app| app.desk().upkeep().not_taken_in().iter().any(|file| file.reason == "no_image"));
     world.harness.state_mut().turn_to(Page::Library);
     world.rest();
     for words in [

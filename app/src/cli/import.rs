@@ -17,7 +17,7 @@ use tessera_core::library::import::{ClassConflict, Imported, MASK, TableRead};
 
 use super::import_plan::{self, options};
 use super::librarian::{Librarian, count};
-use super::output::{Failures, Output, TOLD};
+use super::output::{Failures, NO_IMAGE, Output, SEVERAL_IMAGES, TOLD};
 use super::vectors::Brought;
 use super::{AlreadyPrinted, Done, library_args as args};
 use crate::session::import::{allow_forgotten, take_table};
@@ -120,6 +120,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     for text in &sum.all.texts_left_out {
         out.note(&format!("{}: {}", display(&text.path), text.detail));
         failures.line(&text.path, LEFT_OUT, &text.detail)?;
+    }
+    if let Some((read, (_, file))) = sum.table.as_ref().zip(table.as_ref()) {
+        for (names, what) in [(&read.unmatched, NO_IMAGE), (&read.ambiguous, SEVERAL_IMAGES)] {
+            for name in names {
+                failures.line(file, "no_image", &format!("`{}` is the name of {what}", display(Path::new(name))))?;
+            }
+        }
     }
     for (path, detail) in sum.table.iter().flat_map(TableRead::left_out_in_words) {
         failures.line(Path::new(path), LEFT_OUT, &detail)?;

@@ -80,7 +80,7 @@ fn in_json(plan: &ImportPlan) -> Value {
             "labels": table.labels, "classes": table.classes, "matched": table.matched, "unmatched": table.unmatched}))
             .collect::<Vec<_>>(),
         "excluded": plan.excluded.iter().map(|(pattern, files)| json!({"pattern": pattern, "files": files})).collect::<Vec<_>>(),
-        "skipped": plan.skipped_by_reason(), "hidden": plan.hidden, "norb": plan.norb.as_deref().map(path),
+        "skipped": plan.skipped_by_reason, "hidden": plan.hidden, "norb": plan.norb.as_deref().map(path),
         "examples": plan.examples.iter().map(example).collect::<Vec<_>>()})
 }
 
@@ -129,8 +129,8 @@ fn in_words(plan: &ImportPlan) -> String {
         );
         tell("Table", words);
     }
-    for (reason, n) in plan.skipped_by_reason() {
-        tell("Not taken in", format!("{}: {reason} (--report FILE lists them)", count(n, "file")));
+    for (reason, n) in &plan.skipped_by_reason {
+        tell("Not taken in", format!("{}: {reason} (--report FILE lists them)", count(*n, "file")));
     }
     if !plan.examples.is_empty() {
         tell("Examples", String::new());

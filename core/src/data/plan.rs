@@ -63,6 +63,8 @@ pub struct ImportPlan {
     pub excluded: Vec<(String, usize)>,
     /// Files that would not be taken in, and why.
     pub skipped: Vec<Skipped>,
+    /// How many these are, by the reason in one word.
+    pub skipped_by_reason: BTreeMap<&'static str, usize>,
     /// Hidden files and folders.
     pub hidden: usize,
     /// The `-dat.mat` file of a NORB set, which has to be unpacked first.
@@ -234,16 +236,10 @@ impl ImportPlan {
         let other = |path: &PathBuf| Skipped { path: path.clone(), reason: NO_PICTURE, detail: not_a_picture(path) };
         self.skipped = data.skipped.iter().cloned().chain(rest.into_iter().map(other)).collect();
         self.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(captions)
-    }
-
-    /// How many files would not be taken in, by the reason in one word.
-    pub fn skipped_by_reason(&self) -> BTreeMap<&'static str, usize> {
-        let mut counts = BTreeMap::new();
         for file in &self.skipped {
-            *counts.entry(file.reason).or_insert(0) += 1;
+            *self.skipped_by_reason.entry(file.reason).or_insert(0) += 1;
         }
-        counts
+        Ok(captions)
     }
 
     /// The table that a folder's captions are usually in: one called `captions`.

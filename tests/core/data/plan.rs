@@ -89,7 +89,7 @@ fn texts_and_tables_beside_are_found() {
     assert_eq!(found.captions_table().map(|table| table.matched), Some(1));
     let captions: Vec<_> = found.examples.iter().map(|example| example.caption.as_deref()).collect();
     assert_eq!(captions, [Some("a small ant"), Some("a red ant"), None]);
-    assert_eq!(found.skipped_by_reason(), [("no_picture", 1)].into());
+    assert_eq!(found.skipped_by_reason, [("no_picture", 1)].into());
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::session::desk::planning::PlannedImport;
 /// The width of the choices at the left.
 const CHOICES: f32 = 330.0;
 /// The height of the part between heading and buttons.
-const HEIGHT: f32 = 560.0;
+const HEIGHT: f32 = 590.0;
 /// The side of small pictures.
 const SIDE: f32 = 38.0;
 /// Places in the list of tables before the tables themselves: what is usual, and none.
@@ -266,11 +266,16 @@ fn skipped_ui(ui: &mut Ui, plan: &ImportPlan) {
         return;
     }
     heading_ui(ui, "Not taken in");
-    for (why, n) in plan.skipped_by_reason() {
-        let of_it = plan.skipped.iter().filter(|file| file.reason == why);
-        let names: Vec<String> = of_it.take(12).map(|file| format!("{}: {}", display_name(&file.path), file.detail)).collect();
-        let more = if n > names.len() { format!("\nand {} more", n - names.len()) } else { String::new() };
-        ui.label(format!("{}: {}", plural(n, "file"), reason(why))).on_hover_text(names.join("\n") + &more);
+    for (why, n) in &plan.skipped_by_reason {
+        ui.label(format!("{}: {}", plural(*n, "file"), reason(why))).on_hover_ui(|ui| {
+            let of_it = plan.skipped.iter().filter(|file| file.reason == *why);
+            for file in of_it.take(12) {
+                ui.label(format!("{}: {}", display_name(&file.path), file.detail));
+            }
+            if *n > 12 {
+                ui.label(format!("and {} more", n - 12));
+            }
+        });
     }
 }
 

@@ -1,8 +1,6 @@
 //! The page of the library: imported folders and whether they exist, skipped files, snapshots,
 //! checks, and disk space.
 
-use std::collections::BTreeMap;
-
 use egui::{RichText, ScrollArea, Ui};
 use tessera_core::error::{display, display_name};
 use tessera_core::library::health::{Health, SkippedFile};
@@ -97,25 +95,22 @@ impl LibraryView {
     fn skipped_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
         card_ui(ui, "Not taken in, and copies", |ui| {
             ui.set_min_width(ui.available_width());
-            let files: Vec<&SkippedFile> = panel.desk.upkeep().not_taken_in().collect();
+            let files = panel.desk.upkeep().not_taken_in();
             if files.is_empty() {
-                ui.label(RichText::new("Every file of the folders is an image of the library.").weak());
+                ui.label(RichText::new("Nothing was left out.").weak());
                 return;
             }
-            let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-            files.iter().for_each(|file| *counts.entry(&file.reason).or_default() += 1);
-            if self.reason.as_ref().is_some_and(|reason| !counts.contains_key(reason.as_str())) {
-                self.reason = None;
-            }
-            let mut chosen = self.reason.clone();
+            let (mut chosen, mut shown) = (None, files);
             ui.horizontal_wrapped(|ui| {
-                ui.selectable_value(&mut chosen, None, format!("All {}", grouped(files.len())));
-                for (word, n) in &counts {
-                    ui.selectable_value(&mut chosen, Some((*word).to_owned()), format!("{} {}", grouped(*n), reason(word)));
+                let of_all = ui.selectable_label(self.reason.is_none(), format!("All {}", grouped(files.len())));
+                for (word, part) in panel.desk.upkeep().by_reason() {
+                    let words = format!("{} {}", grouped(part.len()), reason(word));
+                    let is_chosen = ui.selectable_label(self.reason.as_deref() == Some(word), words).clicked();
+                    if is_chosen || self.reason.as_deref() == Some(word) && !of_all.clicked() && chosen.is_none() {
+                        (chosen, shown) = (Some(word.to_owned()), part);
+                    }
                 }
             });
-            let shown: Vec<&SkippedFile> =
-                files.into_iter().filter(|file| chosen.as_ref().is_none_or(|reason| file.reason == *reason)).collect();
             let mut asks = Vec::new();
             ui.horizontal(|ui| {
                 if ui.button("Copy list").on_hover_text("Path, reason and the reason in words, parted by tabs").clicked() {

@@ -31,6 +31,8 @@ pub struct Upkeep {
     imports: HashMap<PathBuf, String>,
     /// Names in tables that are those of no image, or of several, by table.
     names: BTreeMap<PathBuf, Vec<SkippedFile>>,
+    /// What was not taken in, by reason and then by path.
+    not_taken_in: Vec<SkippedFile>,
 }
 
 /// News of the library's upkeep.
@@ -52,8 +54,14 @@ impl Part for Upkeep {
 
     fn take_in(&mut self, _: &mut Context, message: Message) {
         match message {
-            Message::Health(health) => self.health = Some(*health),
-            Message::Names(table, names) => drop(self.names.insert(table, names)),
+            Message::Health(health) => {
+                self.health = Some(*health);
+                self.sort();
+            }
+            Message::Names(table, names) => {
+                self.names.insert(table, names);
+                self.sort();
+            }
             Message::Imported(folder, words) => drop(self.imports.insert(folder, words)),
         }
     }
@@ -72,14 +80,30 @@ impl Upkeep {
     }
 
     /// What was not taken in: files as last imported, and names in tables, read since the library
-    /// was opened, that are those of no image or of several.
-    pub fn not_taken_in(&self) -> impl Iterator<Item = &SkippedFile> {
-        self.health.iter().flat_map(|health| &health.skipped).chain(self.names.values().flatten())
+    /// was opened, that are those of no image or of several. By reason, and then by path.
+    pub fn not_taken_in(&self) -> &[SkippedFile] {
+        &self.not_taken_in
+    }
+
+    /// The same as parts, each with its reason.
+    pub fn by_reason(&self) -> impl Iterator<Item = (&str, &[SkippedFile])> {
+        let mut rest = self.not_taken_in.as_slice();
+        std::iter::from_fn(move || {
+            let reason = rest.first()?.reason.as_str();
+            let part;
+            (part, rest) = rest.split_at(rest.partition_point(|file| file.reason.as_str() <= reason));
+            Some((reason, part))
+        })
+    }
+
+    fn sort(&mut self) {
+        self.not_taken_in = self.health.iter().flat_map(|health| &health.skipped).chain(self.names.values().flatten()).cloned().collect();
+        self.not_taken_in.sort_by(|a, b| (&a.reason, &a.path).cmp(&(&b.reason, &b.path)));
     }
 
     /// Writes the list of what was not taken in to a file, as JSON lines.
     pub(super) fn save_report(&self, ctx: &mut Context, to: PathBuf) {
-        let lines: Vec<SkippedFile> = self.not_taken_in().cloned().collect();
+        let lines = self.not_taken_in.clone();
         ctx.short(move || {
             let written = file_report::create(&to).and_then(|mut file| {
                 lines
