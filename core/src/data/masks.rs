@@ -8,8 +8,7 @@ use std::path::Path;
 use crate::picture::glance::{Colours, Glance};
 
 /// Words in names of masks, in lower case. Digits may follow them.
-const WORDS: [&str; 29] = [
-    "alpha",
+const WORDS: [&str; 28] = [
     "annotation",
     "annotations",
     "depth",

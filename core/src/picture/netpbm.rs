@@ -17,8 +17,8 @@ pub(super) fn is_head(head: &[u8]) -> bool {
     }
 }
 
-/// What is wrong with a source of `length` bytes whose header promises other pixels than it can hold.
-/// Reads the header only.
+/// What is wrong with a source of `length` bytes whose header promises other pixels than it can
+/// hold. Reads the header only.
 pub(super) fn fault(source: impl Read, length: u64) -> Result<Option<String>, ImageError> {
     let decoder = PnmDecoder::new(source)?;
     let header = decoder.header();

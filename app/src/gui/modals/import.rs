@@ -16,7 +16,7 @@ use crate::gui::words::{count, grouped, reason};
 use crate::session::desk::planning::PlannedImport;
 
 /// The width of the choices at the left.
-const CHOICES: f32 = 330.0;
+const CHOICES: f32 = 350.0;
 /// The height of the part between heading and buttons.
 const HEIGHT: f32 = 590.0;
 /// The side of small pictures.
@@ -155,12 +155,19 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
         if source.labels == chosen && options.labels == Labels::Auto {
             hover.push_str("; chosen because it explains the files best");
         }
-        let radio = ui.radio(source.labels == chosen, words).on_hover_text(hover);
-        if radio.clicked() && source.labels != chosen {
-            options.labels = source.labels;
-        }
-        let counts = if source.labels == Labels::None { "no labels".to_owned() } else { source.counts() };
-        ui.indent(words, |ui| ui.label(RichText::new(counts).small().weak()));
+        let objects = if source.objects > 0 { format!(", {}", plural(source.objects, "object")) } else { String::new() };
+        let counts = match (source.labels, source.classes) {
+            (Labels::None, _) => "no labels".to_owned(),
+            (_, 1) => format!("1 class{objects}, {}", plural(source.images, "image")),
+            (_, n) => format!("{} classes{objects}, {}", grouped(n), plural(source.images, "image")),
+        };
+        ui.horizontal(|ui| {
+            let radio = ui.radio(source.labels == chosen, words).on_hover_text(hover);
+            if radio.clicked() && source.labels != chosen {
+                options.labels = source.labels;
+            }
+            line(ui, RichText::new(counts).small().weak());
+        });
     }
     if plan.unlabelled > 0 && chosen != Labels::None {
         ui.label(RichText::new(format!("{} without a class", plural(plan.unlabelled, "image"))).small().weak());
@@ -243,11 +250,12 @@ fn tables_ui(ui: &mut Ui, plan: &ImportPlan, chosen: &mut usize) {
         if ui.radio(now.as_ref() == Some(path), display_name(path)).on_hover_text(display(path)).clicked() {
             *chosen = BEFORE_TABLES + i;
         }
-        let mut words = format!("{}, {}, for {}", plural(*captions, "caption"), plural(*labels, "label"), plural(*matched, "image"));
+        let what = [(captions, "caption"), (labels, "label")].into_iter().filter(|(n, _)| **n > 0).map(|(n, noun)| plural(*n, noun));
+        let mut words = format!("{} for {}", what.collect::<Vec<_>>().join(", "), plural(*matched, "image"));
         if *unmatched > 0 {
             words.push_str(&format!("; {} without an image", plural(*unmatched, "name")));
         }
-        ui.indent(i, |ui| ui.add(egui::Label::new(RichText::new(words).small().weak()).wrap()));
+        ui.indent(i, |ui| line(ui, RichText::new(words).small().weak()));
     }
 }
 
