@@ -7,13 +7,11 @@ use std::time::Instant;
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
-use tessera_core::data::Mask;
-use tessera_core::data::plan::{NO_PICTURE, not_a_picture};
 use tessera_core::data::tables::{self, Problem, Table};
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::brought::VectorsRead;
-use tessera_core::library::import::{ClassConflict, Imported, MASK, TableRead};
+use tessera_core::library::import::{ClassConflict, Imported, TableRead};
 
 use super::import_plan::{self, options};
 use super::librarian::{Librarian, count};
@@ -94,17 +92,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     for failed in &sum.all.failed {
         failures.line_of(&failed.path, failed.reason, &failed.detail)?;
     }
-    for file in &sum.all.unsupported_files {
+    for file in sum.all.left_out() {
         failures.line(&file.path, file.reason, &file.detail)?;
-    }
-    for path in &sum.all.others {
-        failures.line(path, NO_PICTURE, &not_a_picture(path))?;
-    }
-    for Mask { path, of } in &sum.all.masks {
-        failures.line(path, MASK, &format!("a mask or map of {}", display(of)))?;
-    }
-    for (copy, first) in &sum.all.copies {
-        failures.line(copy, "duplicate", &format!("it has the bytes of {}", display(first)))?;
     }
     let conflicts = &sum.all.conflicts;
     for (i, conflict) in conflicts.iter().enumerate() {

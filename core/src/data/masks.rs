@@ -148,7 +148,7 @@ impl Named {
 
     /// Its folder without words of pictures, and perhaps without those of masks.
     fn place(&self, drops_masks: bool) -> String {
-        let stays = |word: &&String| !PICTURES.contains(&word.as_str()) && !(drops_masks && mask_word(word).is_some());
+        let stays = |word: &&String| !(PICTURES.contains(&word.as_str()) || drops_masks && mask_word(word).is_some());
         let words: Vec<&str> = self.folders.iter().filter(stays).map(String::as_str).collect();
         words.join("/")
     }

@@ -151,7 +151,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
     let undo = last_act(library).filter(|_| report.imported > 0);
     let mut messages = state_and(library, Notice { words, tone: Tone::Done, undo });
     messages.push(Message::NewNotice(NewNotice::Logged(done(format!("{}: {whole}", display(folder))))));
-    messages.push(upkeep::imported(folder.to_owned(), whole));
+    messages.push(upkeep::imported(folder.to_owned(), whole, report.left_out()));
     let failed = |failed: &FailedFile| Message::NewNotice(NewNotice::Logged(problem(&failed.detail)));
     messages.extend(report.failed.iter().take(TOLD).map(failed));
     let left_out = |text: &TextLeftOut| Message::NewNotice(NewNotice::Logged(problem(format!("{}: {}", display(&text.path), text.detail))));

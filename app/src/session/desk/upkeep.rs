@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::library::health::{Health, SkippedFile};
-use tessera_core::library::import::TableRead;
+use tessera_core::library::import::{FailedFile, TableRead};
 use tessera_core::library::{Library, backup};
 use tessera_core::plural::count;
 
@@ -31,6 +31,8 @@ pub struct Upkeep {
     imports: HashMap<PathBuf, String>,
     /// Names in tables that are those of no image, or of several, by table.
     names: BTreeMap<PathBuf, Vec<SkippedFile>>,
+    /// Files that were left out of imports since the library was opened, by folder.
+    left_out: BTreeMap<PathBuf, Vec<SkippedFile>>,
     /// What was not taken in, by reason and then by path.
     not_taken_in: Vec<SkippedFile>,
 }
@@ -39,8 +41,8 @@ pub struct Upkeep {
 pub(super) enum Message {
     /// The health of the library.
     Health(Box<Health>),
-    /// What an import of a folder found, in words.
-    Imported(PathBuf, String),
+    /// What an import of a folder found, in words, and which files it left out.
+    Imported(PathBuf, String, Vec<SkippedFile>),
     /// Names in a table that are those of no image, or of several.
     Names(PathBuf, Vec<SkippedFile>),
 }
@@ -62,7 +64,11 @@ impl Part for Upkeep {
                 self.names.insert(table, names);
                 self.sort();
             }
-            Message::Imported(folder, words) => drop(self.imports.insert(folder, words)),
+            Message::Imported(folder, words, left_out) => {
+                self.imports.insert(folder.clone(), words);
+                self.left_out.insert(folder, left_out);
+                self.sort();
+            }
         }
     }
 
@@ -79,8 +85,9 @@ impl Upkeep {
         self.health.as_ref()
     }
 
-    /// What was not taken in: files as last imported, and names in tables, read since the library
-    /// was opened, that are those of no image or of several. By reason, and then by path.
+    /// What was not taken in: files that failed when they were last imported; and since the library
+    /// was opened other files that were left out, copies, and names in tables that are those of no
+    /// image or of several. By reason, and then by path.
     pub fn not_taken_in(&self) -> &[SkippedFile] {
         &self.not_taken_in
     }
@@ -97,8 +104,11 @@ impl Upkeep {
     }
 
     fn sort(&mut self) {
-        self.not_taken_in = self.health.iter().flat_map(|health| &health.skipped).chain(self.names.values().flatten()).cloned().collect();
-        self.not_taken_in.sort_by(|a, b| (&a.reason, &a.path).cmp(&(&b.reason, &b.path)));
+        let failed = self.health.iter().flat_map(|health| &health.skipped);
+        let others = self.left_out.values().chain(self.names.values()).flatten();
+        self.not_taken_in = failed.chain(others).cloned().collect();
+        self.not_taken_in.sort_by(|a, b| (&a.reason, &a.path, &a.detail).cmp(&(&b.reason, &b.path, &b.detail)));
+        self.not_taken_in.dedup();
     }
 
     /// Writes the list of what was not taken in to a file, as JSON lines.
@@ -124,9 +134,10 @@ impl Upkeep {
     }
 }
 
-/// Notes what an import of a folder found.
-pub(super) fn imported(folder: PathBuf, words: String) -> DeskMessage {
-    Message::Imported(folder, words).into()
+/// Notes what an import of a folder found, and which files it left out.
+pub(super) fn imported(folder: PathBuf, words: String, left_out: Vec<FailedFile>) -> DeskMessage {
+    let left_out = left_out.into_iter().map(|FailedFile { path, reason, detail }| SkippedFile { path, reason: reason.into(), detail });
+    Message::Imported(folder, words, left_out.collect()).into()
 }
 
 /// Notes the names in a table that are those of no image of the library, or of several.

@@ -202,8 +202,9 @@ pub(super) fn take_in(
     }
     let mut library = hold(library);
     if !report.cancelled {
-        let left = report.not_taken_in();
-        library.cache().put_skipped(&folder, left.iter().map(|file| (file.path.as_path(), file.reason, file.detail.as_str())))?;
+        // Other files that were left out are not noted: their names may tell of an image that is
+        // forgotten later.
+        library.cache().put_skipped(&folder, report.failed.iter().map(|file| (file.path.as_path(), file.reason, file.detail.as_str())))?;
     }
     // Images that the recogniser could not have before may be there now.
     let missing: Vec<ItemId> = library.recogniser().missing().iter().copied().collect();

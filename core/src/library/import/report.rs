@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::plan::{NO_PICTURE, not_a_picture};
 use crate::data::{Mask, Skipped};
-use crate::error::Error;
+use crate::error::{self, Error};
 
 /// The reason, in one word, for pictures that are masks of others.
 pub const MASK: &str = "mask";
@@ -55,18 +55,18 @@ pub struct Imported {
 
 impl Imported {
     /// Every file that was not taken in, or is a copy of an image, with the reason; without those
-    /// that the user wanted forgotten. Reasons name no other file.
-    pub fn not_taken_in(&self) -> Vec<FailedFile> {
-        let mask = |mask: &Mask| FailedFile { path: mask.path.clone(), reason: MASK, detail: "a mask or map of another picture".into() };
+    /// that failed and those that the user wanted forgotten.
+    pub fn left_out(&self) -> Vec<FailedFile> {
+        let detail = |of: &Path| format!("a mask or map of {}", error::display(of));
+        let mask = |mask: &Mask| FailedFile { path: mask.path.clone(), reason: MASK, detail: detail(&mask.of) };
         let other = |path: &PathBuf| FailedFile { path: path.clone(), reason: NO_PICTURE, detail: not_a_picture(path) };
-        let copy = |(path, _): &(PathBuf, PathBuf)| FailedFile {
+        let copy = |(path, first): &(PathBuf, PathBuf)| FailedFile {
             path: path.clone(),
             reason: DUPLICATE,
-            detail: "has the bytes of another file of the library".into(),
+            detail: format!("has the bytes of {}", error::display(first)),
         };
-        let refused = self.failed.iter().chain(&self.unsupported_files).cloned();
-        let left_out = self.masks.iter().map(mask).chain(self.others.iter().map(other));
-        refused.chain(left_out).chain(self.copies.iter().map(copy)).collect()
+        let left_out = self.unsupported_files.iter().cloned().chain(self.masks.iter().map(mask)).chain(self.others.iter().map(other));
+        left_out.chain(self.copies.iter().map(copy)).collect()
     }
 }
 
