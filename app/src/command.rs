@@ -10,6 +10,7 @@ use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::clusters::ClusterAim;
 use tessera_core::library::event::{Caption, UserLabel};
+use tessera_core::library::import::ImportOptions;
 use tessera_core::library::looks::Look;
 use tessera_core::library::search::Engine;
 use tessera_core::library::suggest::LabelOrder;
@@ -22,8 +23,14 @@ pub enum Command {
     Open(PathBuf),
     /// As [`Command::Open`], but a folder of images joins the library that is open.
     Add(PathBuf),
-    /// As [`Command::Add`], but images like an image are found, as [`Command::Similar`] does.
+    /// As [`Command::AddPlanned`], but images like an image are found, as [`Command::Similar`]
+    /// does.
     AddSimilar(PathBuf),
+    /// As [`Command::Open`], but a folder without a library waits for the user to see what an
+    /// import would take in.
+    OpenPlanned(PathBuf),
+    /// As [`Command::Add`], but with such a plan.
+    AddPlanned(PathBuf),
     /// Open the built-in sample.
     OpenSample,
     /// Close the library.
@@ -39,6 +46,15 @@ pub enum Command {
         /// A file of captions or labels that is read afterwards.
         table: Option<PathBuf>,
     },
+    /// Import a folder again with the options that it was imported with.
+    ImportAgain(PathBuf),
+    /// Work out what an import of a folder would take in, with these options or those that it was
+    /// imported with before; the import then waits for the user.
+    PlanImport(PathBuf, Option<ImportOptions>),
+    /// Give up the import that waits.
+    GiveUpImport,
+    /// Start the import that waits, and read this file of captions or labels afterwards.
+    ImportPlanned(Option<PathBuf>),
     /// Import all folders again.
     Rescan,
     /// Read captions and labels from a file.
@@ -176,6 +192,8 @@ pub enum Command {
     TakeSnapshot,
     /// Put a snapshot in the place of the database.
     RestoreSnapshot(PathBuf),
+    /// Write the list of what was not taken in to a file.
+    SaveReport(PathBuf),
     /// Try again to import files that brought their decoder down.
     RetrySkipped,
     /// Repair a damaged library from its snapshots and its journal.

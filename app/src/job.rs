@@ -68,6 +68,8 @@ pub enum JobKind {
     AssignClusters,
     /// Reviews labels: finds those that may be wrong.
     Review,
+    /// Works out what an import would take in.
+    PlanImport,
     /// Previews an export into class folders.
     CountClassFolders,
     /// Exports something.
@@ -110,6 +112,7 @@ impl JobKind {
             Self::FindClusters => "Finding clusters",
             Self::AssignClusters => "Giving new images clusters",
             Self::Review => "Reviewing labels",
+            Self::PlanImport => "Looking through the folder",
             Self::CountClassFolders => "Counting class folders",
             Self::Export => "Exporting",
             Self::BackUp => "Backing up",
@@ -132,6 +135,7 @@ impl JobKind {
             | Self::FindCopies
             | Self::LayOutMap
             | Self::FindClusters
+            | Self::PlanImport
             | Self::CountClassFolders
             | Self::Picture => true,
             Self::Import(_)

@@ -24,7 +24,10 @@ use tessera_core::library::event::{Change, inverse};
 use tessera_core::library::journal;
 use tessera_core::network::{BytePairs, brought};
 use tessera_core::picture::appearance::Appearance;
+use tessera_core::picture::glance::Glance;
+
 use tessera_core::picture::workers::protocol::{Reply, read_reply};
+use tessera_core::picture::{InProcess, Limits};
 use tessera_core::progress::Progress;
 
 /// A kind of file, and what reads it.
@@ -32,7 +35,7 @@ pub(crate) type Reader = (&'static str, fn(&Path, &[u8]));
 
 /// Each kind of file by the name of its fuzz target. A reader gets a folder of its own, which may
 /// hold what it left there before.
-pub(crate) const READERS: [Reader; 18] = [
+pub(crate) const READERS: [Reader; 19] = [
     ("captions", captions),
     ("libsvm", libsvm),
     ("multilabel", multilabel),
@@ -51,6 +54,7 @@ pub(crate) const READERS: [Reader; 18] = [
     ("event", event),
     ("worker", worker),
     ("kept", kept),
+    ("netpbm", netpbm),
 ];
 
 /// What stands between the files of which an input is made.
@@ -262,6 +266,15 @@ fn worker(_: &Path, bytes: &[u8]) {
     if let Ok(Reply::Picture(picture)) = read_reply(&mut &bytes[bytes.len().min(1)..], Path::new("x"), side) {
         let (width, height) = picture.pixels.dimensions();
         assert!(width.max(height) <= side && width <= picture.size.0 && height <= picture.size.1);
+    }
+}
+
+/// The head of a picture, and a Netpbm picture decoded.
+fn netpbm(_: &Path, bytes: &[u8]) {
+    let _ = Glance::of(bytes);
+    let decoder = InProcess::new(Limits { pixels: 1 << 20, ..Limits::default() });
+    if let Some(Ok(picture)) = bytes.starts_with(b"P").then(|| decoder.decode_bytes(Path::new("x"), bytes)) {
+        assert!(picture.width() > 0 && picture.height() > 0);
     }
 }
 

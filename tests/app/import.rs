@@ -39,10 +39,11 @@ fn every_file_is_counted_once() {
     assert!(answer["seconds"].as_f64().unwrap() > 0.0);
     let lines = report(&world);
     let (copies, failed): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line["reason"] == "duplicate");
-    assert_eq!((failed.len(), copies.len()), (2, 1), "one line for each file that failed or is a duplicate, and only those: {lines:?}");
+    assert_eq!((failed.len(), copies.len()), (3, 1), "one line for each file that was not taken in or is a duplicate: {lines:?}");
     for line in failed {
         let path = line["path"].as_str().unwrap();
-        assert!(path.ends_with("text.jpg") || path.ends_with("cut.png"), "{path}");
+        assert!(path.ends_with("text.jpg") || path.ends_with("cut.png") || path.ends_with("raw.heic"), "{path}");
+        assert_eq!(line["reason"] == "unsupported", path.ends_with("raw.heic"), "{line}");
         assert!(!line["reason"].as_str().unwrap().is_empty() && !line["detail"].as_str().unwrap().is_empty());
     }
     let again = import().ended(1).object();
@@ -111,8 +112,11 @@ fn captions_and_labels_come_from_a_table() {
     let world = World::with_images();
     let table = "path,caption,label\nimages/disc/disc_01_0_0_0_lt.png,a humming ring,odd\nnowhere.png,lost,odd\n";
     world.file("captions.csv", table.as_bytes());
-    let ran = world.run(["import", "lib.tessera", "images", "--captions", "captions.csv", "--json"]).ended(0).complains("nowhere.png");
-    let answer = ran.object();
+    let arguments = ["import", "lib.tessera", "images", "--captions", "captions.csv", "--json", "--report", "report.jsonl"];
+    let answer = world.run(arguments).ended(0).complains("nowhere.png").object();
+    let listed = report(&world);
+    assert_eq!((listed.len(), &listed[0]["reason"]), (1, &"no_image".into()), "{listed:?}");
+    assert!(listed[0]["detail"].as_str().unwrap().contains("`nowhere.png`"), "{listed:?}");
     assert_eq!((n(&answer, "captions"), n(&answer, "labels"), n(&answer, "unmatched")), (1, 1, 1), "{answer}");
     let hits = world.run(["search", "lib.tessera", "humming", "--json"]).ended(0).object();
     assert_eq!(hits["hits"][0]["caption"], "a humming ring");

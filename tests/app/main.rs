@@ -19,6 +19,7 @@ mod generate;
 mod history;
 mod hostile;
 mod import;
+mod import_plan;
 mod label;
 mod learned;
 mod library;

@@ -2,8 +2,10 @@
 
 mod examples;
 mod folders;
+mod masks;
 mod names;
 mod norb;
+mod plan;
 mod scenes;
 mod tables;
 mod vectors;

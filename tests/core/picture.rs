@@ -43,13 +43,62 @@ fn with_orientation(jpeg: &[u8], orientation: u8) -> Vec<u8> {
 fn decodes_every_format() {
     let picture = scene(5, 40, 30);
     let decoder = InProcess::default();
-    for format in [ImageFormat::Png, ImageFormat::Bmp, ImageFormat::Tiff, ImageFormat::WebP] {
+    for format in [ImageFormat::Png, ImageFormat::Bmp, ImageFormat::Tiff, ImageFormat::WebP, ImageFormat::Pnm] {
         let decoded = decoder.decode_bytes(Path::new("x"), &encode(picture.clone(), format)).unwrap();
         assert_eq!(decoded, picture, "{format:?}");
     }
     for format in [ImageFormat::Jpeg, ImageFormat::Gif] {
         let decoded = decoder.decode_bytes(Path::new("x"), &encode(picture.clone(), format)).unwrap();
         assert_eq!(decoded.dimensions(), (40, 30), "{format:?}");
+    }
+}
+
+#[test]
+fn every_form_of_netpbm_is_read() {
+    let [black, grey, white] = [0, 128, 255].map(|v| Rgb([v; 3]));
+    let forms: [(&[u8], [Rgb<u8>; 2]); 15] = [
+        (b"P1\n# a comment\n2 1\n1 0\n", [black, white]),
+        (b"P1 2 1 10", [black, white]),
+        (b"P2\n2 1\n255\n0 128\n", [black, grey]),
+        (b"P2\n2 1\n65535\n0 65535\n", [black, white]),
+        (b"P2 2 1 15 0 15", [black, white]),
+        (b"P3\n2 1\n255\n0 0 0 1 2 3\n", [black, Rgb([1, 2, 3])]),
+        (b"P4\n2 1\n\x80", [black, white]),
+        (b"P5\n2 1\n255\n\x00\x80", [black, grey]),
+        (b"P5\n2 1\n65535\n\x00\x00\xFF\xFF", [black, white]),
+        (b"P5\n2 1\n1023\n\x00\x00\x03\xFF", [black, white]),
+        (b"P6\n2 1\n255\n\x00\x00\x00\x01\x02\x03", [black, Rgb([1, 2, 3])]),
+        (b"P6\n2 1\n65535\n\x00\x00\x00\x00\x00\x00\xFF\xFF\xFF\xFF\xFF\xFF", [black, white]),
+        (b"P7\nWIDTH 2\nHEIGHT 1\nDEPTH 1\nMAXVAL 1\nTUPLTYPE BLACKANDWHITE\nENDHDR\n\x00\x01", [black, white]),
+        (b"P7\nWIDTH 2\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\x00\xFF\x00\x00", [black, white]),
+        (b"P7\nWIDTH 2\nHEIGHT 1\nDEPTH 3\nMAXVAL 255\nENDHDR\n\x00\x00\x00\x01\x02\x03", [black, Rgb([1, 2, 3])]),
+    ];
+    for (bytes, [left, right]) in forms {
+        let shown = String::from_utf8_lossy(bytes);
+        let decoded = InProcess::default().decode_bytes(Path::new("x"), bytes).unwrap_or_else(|error| panic!("{error}: {shown}"));
+        assert_eq!((decoded.dimensions(), *decoded.get_pixel(0, 0), *decoded.get_pixel(1, 0)), ((2, 1), left, right), "{shown}");
+    }
+}
+
+#[test]
+fn netpbm_files_that_lie_are_refused_in_a_sentence() {
+    let lies: [(&[u8], &str); 12] = [
+        (b"P5\n9000 9000\n255\n\x00\x80", "19 bytes for 9000 x 9000 pixels"),
+        (b"P2\n9000 9000\n255\n0 128\n", "for 9000 x 9000 pixels"),
+        (b"P1\n9000 9000\n0 1\n", "for 9000 x 9000 pixels"),
+        (b"P4\n60000 60000\n\x00", "for 60000 x 60000 pixels"),
+        (b"P6\n4294967295 4294967295\n65535\n\x00", "too large"),
+        (b"P7\nWIDTH 9000\nHEIGHT 9000\nDEPTH 4\nMAXVAL 255\nENDHDR\n\x00", "for 9000 x 9000 pixels"),
+        (b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 1\nMAXVAL 65535\nENDHDR\n\x00\x00", "without TUPLTYPE"),
+        (b"P2\n2 1\n255\n0 300\n", "sample"),
+        (b"P2\n2 1\n0\n0 0\n", "MAXVAL"),
+        (b"P5\n0 0\n255\n", "0 x 0"),
+        (b"P3 is the name of a text", "digit"),
+        (b"P7 332\n#IMGINFO\n", "P7"),
+    ];
+    for (bytes, words) in lies {
+        let error = InProcess::default().decode_bytes(Path::new("lies.pnm"), bytes).unwrap_err().to_string();
+        assert!(error.contains("lies.pnm") && error.contains(words), "{error}, expected {words}");
     }
 }
 
@@ -271,7 +320,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn damaged_files_never_panic(seed: u64, at in 0.0..1.0f64, byte: u8, cut: bool, format in prop::sample::select(vec![ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP, ImageFormat::Bmp, ImageFormat::Tiff])) {
+    fn damaged_files_never_panic(seed: u64, at in 0.0..1.0f64, byte: u8, cut: bool, format in prop::sample::select(vec![ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP, ImageFormat::Bmp, ImageFormat::Tiff, ImageFormat::Pnm])) {
         let mut bytes = encode(scene(seed % 4, 24, 24), format);
         let at = (at * bytes.len() as f64) as usize;
         if cut { bytes.truncate(at) } else { bytes[at] = byte }

@@ -211,6 +211,9 @@ fn a_path_typed_beside_an_open_dialog_counts() {
     world.harness.state_mut().view_mut().draft.text.clear();
     world.type_into("Path", images.to_str().unwrap());
     world.key(Key::Enter);
+    world.until("it is shown what would be imported", |app| app.desk().planning().now().is_some_and(|now| now.is_current));
+    world.step();
+    world.key(Key::Enter);
     world.until("it is open", |app| app.desk().state().is_some_and(|state| state.images().count() == 4));
 }
 

@@ -3,6 +3,7 @@
 
 mod clusters;
 mod copies;
+mod import;
 mod journey;
 mod keeping;
 mod keys;

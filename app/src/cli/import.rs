@@ -7,15 +7,15 @@ use std::time::Instant;
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
-use tessera_core::data::Labels;
 use tessera_core::data::tables::{self, Problem, Table};
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::brought::VectorsRead;
-use tessera_core::library::import::{ClassConflict, ImportOptions, Imported, TableRead};
+use tessera_core::library::import::{ClassConflict, Imported, TableRead};
 
+use super::import_plan::{self, options};
 use super::librarian::{Librarian, count};
-use super::output::{Failures, Output, TOLD};
+use super::output::{Failures, NO_IMAGE, Output, SEVERAL_IMAGES, TOLD};
 use super::vectors::Brought;
 use super::{AlreadyPrinted, Done, library_args as args};
 use crate::session::import::{allow_forgotten, take_table};
@@ -43,6 +43,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
         check(folder, arguments.unpack.is_some())?;
     }
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
+    if arguments.dry_run {
+        return import_plan::run(librarian, arguments, failures);
+    }
     // A table that cannot be read is reported before the long part begins.
     let table = match &arguments.captions {
         Some(file) => Some((tables::read(file, librarian.session.progress())?, file.as_path())),
@@ -89,8 +92,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     for failed in &sum.all.failed {
         failures.line_of(&failed.path, failed.reason, &failed.detail)?;
     }
-    for (copy, first) in &sum.all.copies {
-        failures.line(copy, "duplicate", &format!("it has the bytes of {}", display(first)))?;
+    for file in sum.all.left_out() {
+        failures.line(&file.path, file.reason, &file.detail)?;
     }
     let conflicts = &sum.all.conflicts;
     for (i, conflict) in conflicts.iter().enumerate() {
@@ -106,6 +109,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     for text in &sum.all.texts_left_out {
         out.note(&format!("{}: {}", display(&text.path), text.detail));
         failures.line(&text.path, LEFT_OUT, &text.detail)?;
+    }
+    if let Some((read, (_, file))) = sum.table.as_ref().zip(table.as_ref()) {
+        for (names, what) in [(&read.unmatched, NO_IMAGE), (&read.ambiguous, SEVERAL_IMAGES)] {
+            for name in names {
+                failures.line(file, "no_image", &format!("`{}` is the name of {what}", display(Path::new(name))))?;
+            }
+        }
     }
     for (path, detail) in sum.table.iter().flat_map(TableRead::left_out_in_words) {
         failures.line(Path::new(path), LEFT_OUT, &detail)?;
@@ -210,13 +220,7 @@ impl Sum {
         (table, vectors): More<'_>,
     ) -> Result<(), Error> {
         let (session, out) = (librarian.session, librarian.out);
-        let labels = match arguments.labels {
-            args::Labels::Auto => Labels::Auto,
-            args::Labels::ClassFolders => Labels::ClassFolders,
-            args::Labels::NorbNames => Labels::NorbNames,
-            args::Labels::None => Labels::None,
-        };
-        let options = ImportOptions { labels, exclude: arguments.exclude.clone() };
+        let options = options(arguments);
         for folder in &unpacked(librarian, arguments)? {
             let report = out.watched(session.progress(), || {
                 if arguments.again {
@@ -258,6 +262,9 @@ impl Sum {
         all.copies.extend(report.copies);
         all.conflicts.extend(report.conflicts);
         all.unsupported += report.unsupported;
+        all.unsupported_files.extend(report.unsupported_files);
+        all.masks.extend(report.masks);
+        all.others.extend(report.others);
         all.failed.extend(report.failed);
         all.changed += report.changed;
         all.forgotten += report.forgotten;
@@ -287,7 +294,7 @@ fn in_json(sum: &Sum) -> serde_json::Value {
         "unsupported": all.unsupported, "failed": all.failed.len(), "seconds": seconds, "worker_deaths": all.worker_deaths,
         "class_conflicts": all.conflicts.iter().map(|conflict| json!({"path": conflict.path.to_string_lossy(), "class": conflict.class,
             "first": conflict.first.to_string_lossy(), "kept": conflict.kept})).collect::<Vec<_>>(),
-        "changed": all.changed, "forgotten": all.forgotten, "missing": all.missing,
+        "masks": all.masks.len(), "others": all.others.len(), "changed": all.changed, "forgotten": all.forgotten, "missing": all.missing,
         "captions": of_table(|read| read.captions), "repeated": of_table(|read| read.repeated), "labels": of_table(|read| read.labels),
         "captions_left_out": texts + of_table(TableRead::n_left_out),
         "texts_left_out": all.texts_left_out.iter().filter(|text| text.captions.is_none()).count(),
@@ -305,6 +312,7 @@ fn in_words(sum: &Sum, library: &Path, vectors: Option<&Brought<'_>>) -> String 
         (all.duplicate, "duplicate"),
         (all.conflicts.len(), "of them in the folder of another class"),
         (all.unsupported, "that are no pictures of a known format"),
+        (all.masks.len(), "left out as masks of others"),
         (all.failed.len(), "failed"),
         (all.missing, "missing"),
     ] {

@@ -47,14 +47,21 @@ pub(super) struct Import {
     /// Leave out what fits this pattern, such as `*.tmp` or `drafts/**`
     #[arg(long, value_name = "GLOB")]
     pub(super) exclude: Vec<String>,
+    /// What becomes of pictures that are masks or maps of others, such as `cow-mask.png` beside
+    /// `cow.png`
+    #[arg(long, value_enum, default_value_t = Masks::Auto)]
+    pub(super) masks: Masks,
+    /// Only say what would be taken in and how the folder is understood; nothing is made or changed
+    #[arg(long, visible_alias = "plan")]
+    pub(super) dry_run: bool,
     /// Take in files that were forgotten before, too
     #[arg(long)]
     pub(super) again: bool,
     /// Write the pictures of NORB `-dat.mat` files into this folder first, as PNG, and import that
     #[arg(long, value_name = "DIR")]
     pub(super) unpack: Option<PathBuf>,
-    /// List each file that failed here, and each that is a duplicate, as JSON lines of path, reason
-    /// and detail
+    /// List each file here that was not taken in, with the reason, and each that is a duplicate, as
+    /// JSON lines of path, reason and detail
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
 }
@@ -70,6 +77,17 @@ pub(super) enum Labels {
     NorbNames,
     /// Nowhere
     None,
+}
+
+/// What becomes of masks.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Masks {
+    /// Left out where a few of them, looked at, have one channel or few colours
+    Auto,
+    /// Taken in as all others
+    Keep,
+    /// Left out by their names, whatever they look like
+    LeaveOut,
 }
 
 /// Arguments of `search`.

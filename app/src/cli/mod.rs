@@ -17,6 +17,7 @@ mod evaluate_sets;
 mod export;
 mod generate;
 mod import;
+mod import_plan;
 mod label;
 mod librarian;
 mod library_args;

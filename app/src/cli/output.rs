@@ -1,7 +1,7 @@
 //! Output in words or JSON: answers go to stdout, everything else to stderr.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tessera_core::Error;
 use tessera_core::data::Skipped;
 use tessera_core::error::display;
@@ -18,6 +18,7 @@ use tessera_core::progress::{Progress, ProgressSnapshot};
 
 use super::args::Global;
 use super::{AlreadyPrinted, Done};
+use crate::session::file_report;
 
 /// Names that are printed one by one; the rest are counted.
 pub(super) const TOLD: usize = 5;
@@ -183,7 +184,7 @@ pub(super) struct Failures<'a> {
 impl<'a> Failures<'a> {
     /// Starts the list, and the report file at `path`: a new file, or an older report.
     pub(super) fn new(out: &'a Output, path: Option<&Path>) -> anyhow::Result<Self> {
-        let report = path.map(create_report).transpose()?;
+        let report = path.map(file_report::create).transpose()?;
         Ok(Self { out, report, failed: 0, passed_over: 0, first: None })
     }
 
@@ -237,10 +238,7 @@ impl<'a> Failures<'a> {
     /// Writes a line of the report.
     pub(super) fn line(&mut self, path: &Path, reason: &str, detail: &str) -> anyhow::Result<()> {
         match &mut self.report {
-            Some(file) => {
-                let line = json!({"path": path.to_string_lossy(), "reason": reason, "detail": detail}).to_string() + "\n";
-                file.write_all(line.as_bytes()).context("cannot write the report")
-            }
+            Some(file) => file_report::line(file, path, reason, detail).context("cannot write the report"),
             None => Ok(()),
         }
     }
@@ -264,24 +262,4 @@ impl<'a> Failures<'a> {
             Some(error) => Err(AlreadyPrinted(error).into()),
         }
     }
-}
-
-fn create_report(path: &Path) -> Result<File, Error> {
-    // Reading a pipe or a device could block for ever, and nothing in it can be lost.
-    if path.metadata().is_ok_and(|meta| meta.is_file()) && !is_report(path).map_err(Error::io("read", path))? {
-        return Err(Error::data(path, "a new file or an older report to replace", "another file", "choose another name for the report"));
-    }
-    File::create(path).map_err(Error::io("write", path))
-}
-
-/// The longest line of a report.
-const LONGEST: u64 = 1 << 16;
-
-/// Whether a file is empty or begins like a report.
-fn is_report(path: &Path) -> io::Result<bool> {
-    let mut line = Vec::new();
-    BufReader::new(File::open(path)?.take(LONGEST)).read_until(b'\n', &mut line)?;
-    let keys = |value: Value| value.as_object().map(|object| object.keys().cloned().collect::<Vec<_>>());
-    let is_line = serde_json::from_slice(&line).ok().and_then(keys).is_some_and(|keys| keys == ["path", "reason", "detail"]);
-    Ok(line.is_empty() || is_line)
 }

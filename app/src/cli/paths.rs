@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use tessera_core::data::{Dataset, Labels, OpenOptions};
+use tessera_core::data::{Dataset, Labels, Masks, OpenOptions};
 
 use super::output::Failures;
 use crate::session::Session;
@@ -16,7 +16,7 @@ pub(super) fn images(session: &Session, paths: &[PathBuf], failures: &mut Failur
             all.push(path.clone());
             continue;
         }
-        let options = OpenOptions { labels: Labels::None, ..OpenOptions::default() };
+        let options = OpenOptions { labels: Labels::None, masks: Masks::Keep, ..OpenOptions::default() };
         match Dataset::open(path, &options, session.progress()) {
             Ok(data) => {
                 all.extend(data.items.iter().map(|item| item.path().to_owned()));

@@ -79,7 +79,7 @@ impl App {
 
     /// Opens something, as when it was named on the command line.
     pub fn open(&mut self, path: PathBuf) {
-        self.run(Command::Open(path));
+        self.run(Command::OpenPlanned(path));
     }
 
     /// Requests a command, as a panel does.
@@ -138,6 +138,9 @@ impl App {
             for ask in std::mem::take(&mut self.requests) {
                 self.answer(ctx, ask);
             }
+        }
+        if self.desk.planning().now().is_some() && self.view.modal.is_none() {
+            self.view.open(Modal::Import);
         }
         let is_watched = self.view.page == Page::Recognise && self.view.viewer.is_none();
         self.desk.watch_recognition(is_watched);

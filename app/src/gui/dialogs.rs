@@ -32,6 +32,8 @@ pub enum Purpose {
     ExportPicture,
     /// The folder of a backup.
     BackUp,
+    /// Where the list of what was not taken in is written.
+    SaveReport,
 }
 
 impl Purpose {
@@ -58,13 +60,14 @@ impl Purpose {
                 (words, wanted)
             }
             Self::ExportPicture => ("Save explanation", "A file name that ends in .png"),
+            Self::SaveReport => ("Save report", "A new file of JSON lines, or an older report to replace"),
             Self::BackUp => ("Back up", "A new or empty folder, or an older backup of this library to be brought up to date"),
         }
     }
 
     /// Whether the path is that of something to be written.
     pub fn is_new(self) -> bool {
-        matches!(self, Self::SaveModel | Self::Export(_) | Self::ExportPicture | Self::BackUp)
+        matches!(self, Self::SaveModel | Self::Export(_) | Self::ExportPicture | Self::BackUp | Self::SaveReport)
     }
 
     /// What can be chosen in the system's dialogs, which show either files or folders.

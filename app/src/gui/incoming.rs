@@ -36,15 +36,16 @@ impl App {
                 self.ask(if is_similar { Command::Similar(query, None) } else { Command::Recognise(query) });
             }
         }
-        let add = if is_similar { Command::AddSimilar } else { Command::Add };
+        let add = if is_similar { Command::AddSimilar } else { Command::AddPlanned };
         self.requests.extend(dropped.iter().map(|file| Request::Command(add(file.path().to_owned()))));
     }
 
     /// Runs the command that a chosen path is for.
     pub(super) fn chose(&mut self, purpose: Purpose, path: PathBuf) {
         let command = match purpose {
-            Purpose::Open => Command::Open(path),
-            Purpose::AddFolder => Command::Import { folder: path, labels: Default::default(), exclude: Vec::new(), table: None },
+            Purpose::Open => Command::OpenPlanned(path),
+            Purpose::AddFolder => Command::PlanImport(path, None),
+            Purpose::SaveReport => Command::SaveReport(path),
             Purpose::ReadTable => Command::ReadTable(path),
             Purpose::Recognise => Command::Recognise(ImageQuery::File(path)),
             Purpose::Similar => Command::Similar(ImageQuery::File(path), None),

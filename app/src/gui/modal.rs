@@ -34,6 +34,8 @@ pub enum Modal {
     Colour(String, [u8; 3]),
     /// Images are to be forgotten.
     Forget(Vec<ItemId>),
+    /// The plan of an import.
+    Import,
     /// The preview of an export into class folders.
     ClassFolders,
     /// Something is to be written where something is already.

@@ -1,6 +1,7 @@
 //! Textures of large pictures: those of the recognition, the one in the viewer, the image that hits
 //! are to resemble, and the images to try.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub struct PictureTextures {
     similar: Option<(Arc<SimilarQuery>, TextureHandle)>,
     tray: Vec<TextureHandle>,
     tray_of: Option<PathBuf>,
+    /// Examples of an import that is planned.
+    examples: HashMap<PathBuf, TextureHandle>,
 }
 
 impl PictureTextures {
@@ -71,6 +74,14 @@ impl PictureTextures {
         if self.similar.as_ref().map(|(query, _)| Arc::as_ptr(query)) != desk.similar().query().map(Arc::as_ptr) {
             self.similar = desk.similar().query().map(|query| (Arc::clone(query), load("similar", &query.image.whole)));
         }
+        match desk.planning().now() {
+            Some(now) => {
+                for (path, picture) in &now.pictures {
+                    self.examples.entry(path.clone()).or_insert_with(|| load("example", picture));
+                }
+            }
+            None => self.examples.clear(),
+        }
         if self.tray_of.as_deref() != desk.source() {
             self.tray_of = desk.source().map(Path::to_owned);
             self.tray = desk.opening().tray().iter().map(|tried| load("tray", &tried.thumbnail)).collect();
@@ -85,6 +96,11 @@ impl PictureTextures {
     /// The pictures of the images to try.
     pub fn tray(&self) -> &[TextureHandle] {
         &self.tray
+    }
+
+    /// The picture of an example of an import that is planned, by its path below the folder.
+    pub fn example(&self, path: &Path) -> Option<&TextureHandle> {
+        self.examples.get(path)
     }
 
     /// The texture of the query, or of a tile.
@@ -133,6 +149,7 @@ impl PictureTextures {
             .chain(self.collage.as_ref().map(|(_, texture)| texture))
             .chain(self.similar.as_ref().map(|(_, texture)| texture))
             .chain(&self.tray)
+            .chain(self.examples.values())
             .chain(viewed);
         textures.map(|texture| texture.size()[0] * texture.size()[1] * 4).sum()
     }

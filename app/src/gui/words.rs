@@ -36,6 +36,26 @@ pub fn moment(time: std::time::Duration) -> String {
     }
 }
 
+/// What the reason for which a file was not taken in means.
+pub fn reason(word: &str) -> &str {
+    match word {
+        "unsupported" => "no picture of a known format",
+        "no_picture" => "no picture",
+        "mask" => "mask or map of another picture",
+        "duplicate" => "copy of another image",
+        "no_image" => "name without an image",
+        "data" => "damaged, or no picture inside",
+        "too_large" => "too large",
+        "crashed" | "fatal" => "its decoder broke down",
+        "io" => "could not be read",
+        "link" => "link that leads to no file",
+        "special" => "neither a file nor a folder",
+        "too_deep" => "too many folders deep",
+        "norb" => "inside a NORB file",
+        other => other,
+    }
+}
+
 /// How long ago something was that happened at a time in milliseconds since 1970.
 pub fn ago(at_ms: i64) -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);

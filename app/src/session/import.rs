@@ -5,12 +5,13 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Mutex;
 
+use tessera_core::data::plan::ImportPlan;
 use tessera_core::data::tables::Table;
 use tessera_core::data::{Dataset, ImageSource, Item, OpenOptions};
 use tessera_core::envelope::replace;
 use tessera_core::library::Library;
 use tessera_core::library::features::hash_file;
-use tessera_core::library::import::{ImportOptions, Imported, TableRead, hold, import};
+use tessera_core::library::import::{ImportOptions, Imported, TableRead, hold, import, plan};
 use tessera_core::library::relocate::{Relocated, relocate};
 use tessera_core::picture::decode::WHOLE;
 use tessera_core::progress::Progress;
@@ -27,6 +28,14 @@ impl Session {
     /// As [`import`].
     pub fn import(&self, library: &Mutex<Library>, folder: &Path, options: &ImportOptions) -> Result<Imported> {
         self.in_turn(|| import(library, folder, options, &self.progress))
+    }
+
+    /// What an import of a folder would take in; nothing is changed.
+    ///
+    /// # Errors
+    /// As [`plan`].
+    pub fn plan_import(&self, folder: &Path, options: &ImportOptions) -> Result<ImportPlan> {
+        plan(folder, options, &self.progress)
     }
 
     /// Writes the pictures of a NORB set as PNG files under `to`, in a folder for each category.
@@ -83,8 +92,7 @@ pub fn allow_forgotten(library: &Mutex<Library>, folder: &Path, options: &Import
     if forgotten.is_empty() {
         return Ok(0);
     }
-    let open = OpenOptions { labels: options.labels, exclude: options.exclude.clone(), unlabelled_too: true, ..OpenOptions::default() };
-    let data = Dataset::open(folder, &open, progress)?;
+    let data = Dataset::open(folder, &options.open(), progress)?;
     progress.begin("Looking for what was forgotten", data.items.len() as u64);
     let mut allowed = 0;
     for item in &data.items {

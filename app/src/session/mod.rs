@@ -11,6 +11,7 @@ pub mod draw;
 pub mod experiment;
 pub mod export;
 pub mod features;
+pub mod file_report;
 pub mod generate;
 pub mod harm;
 pub mod import;

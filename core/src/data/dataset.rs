@@ -29,6 +29,19 @@ pub struct Dataset {
     pub layout: Layout,
     /// What was left out and why, sorted by path.
     pub skipped: Vec<Skipped>,
+    /// Pictures that were left out because they are masks of others, sorted by path.
+    pub masks: Vec<Mask>,
+    /// Files beside the pictures that are none by their ending, such as texts and tables; sorted.
+    pub others: Vec<PathBuf>,
+}
+
+/// A picture that is a mask or a map of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mask {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The picture that it belongs to.
+    pub of: PathBuf,
 }
 
 /// One picture and what is known about it.
@@ -85,6 +98,30 @@ impl Labels {
     }
 }
 
+/// What becomes of pictures that are masks or maps of other pictures: named like one with `mask`,
+/// `map`, `gt`, `seg` and the like, in a folder beside it or in the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Masks {
+    /// They are left out where a few of them, looked at, have one channel or few colours.
+    #[default]
+    Auto,
+    /// They are pictures like all others.
+    Keep,
+    /// They are left out by their names, whatever they look like.
+    LeaveOut,
+}
+
+impl Masks {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Keep => "keep",
+            Self::LeaveOut => "leave-out",
+        }
+    }
+}
+
 /// How a set is opened.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
@@ -96,6 +133,8 @@ pub struct OpenOptions {
     /// name, `**` for any folders. A pattern without `/` is compared with names, one with `/` with
     /// paths from the root.
     pub exclude: Vec<String>,
+    /// What becomes of masks.
+    pub masks: Masks,
     /// Whether pictures without a class are items too, of class [`UNLABELLED`]; otherwise they are
     /// skipped, and a folder without any class is an error.
     pub unlabelled_too: bool,

@@ -5,8 +5,9 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use super::dataset::{
-    ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, OpenOptions, Skipped, UNLABELLED, count, group_name, preview,
+    ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, Mask, Masks, OpenOptions, Skipped, UNLABELLED, count, group_name, preview,
 };
+use super::masks;
 use super::names::{self, Choice, Name, NamePattern};
 use super::shot::{Camera, Meta};
 use super::walk::{Walk, walk};
@@ -77,69 +78,145 @@ enum Plan {
     Nowhere,
 }
 
+/// What a folder holds, before anything is said of classes.
+pub(super) struct Survey {
+    root: PathBuf,
+    files: Vec<Found>,
+    masks: Vec<Mask>,
+    /// Pictures that are named like masks and look like photographs.
+    pub(super) doubtful: usize,
+    pub(super) walk: Walk,
+}
+
 /// Reads a folder of images.
 pub(super) fn read(root: &Path, options: &OpenOptions, progress: &Progress) -> Result<Dataset> {
-    let mut walk = walk(root, &options.exclude, progress)?;
-    let files: Vec<Found> = std::mem::take(&mut walk.pictures).into_iter().map(|path| found(root, path)).collect();
-    if files.is_empty() && (walk.skipped.is_empty() || !options.unlabelled_too) {
-        return Err(no_pictures(root, &walk));
+    survey(root, options, false, progress)?.dataset(options)
+}
+
+/// Looks through a folder; `counts` counts what each pattern takes out.
+pub(super) fn survey(root: &Path, options: &OpenOptions, counts: bool, progress: &Progress) -> Result<Survey> {
+    let mut walk = walk(root, &options.exclude, counts, progress)?;
+    let pictures = std::mem::take(&mut walk.pictures);
+    let mut marked = masks::Found::default();
+    if options.masks != Masks::Keep {
+        marked = masks::find(root, pictures.iter().map(PathBuf::as_path), options.masks == Masks::LeaveOut);
     }
-    let mut choice = names::choose_by(&files, Found::name);
-    let plan = match plan(root, options.labels, &files, choice.as_ref()) {
-        Err(_) if options.unlabelled_too && options.labels == Labels::Auto => Plan::Nowhere,
-        plan => plan?,
-    };
-    choice = choice.filter(|choice| match plan {
-        Plan::Folders { level } => agrees(choice, &files, level),
-        Plan::Names => true,
-        Plan::Nowhere => choice.is_convincing(),
-    });
+    let masks = marked.masks.iter().map(|(mask, of)| Mask { path: pictures[*mask].clone(), of: pictures[*of].clone() }).collect();
+    let files = pictures.into_iter().enumerate().filter(|(i, _)| !marked.masks.contains_key(i)).map(|(_, path)| found(root, path));
+    Ok(Survey { root: root.to_owned(), files: files.collect(), masks, doubtful: marked.doubtful, walk })
+}
 
-    let class_folders: BTreeSet<&str> = match plan {
-        Plan::Folders { level } => files.iter().filter_map(|file| file.folders.get(level)).map(|folder| folder.name.as_str()).collect(),
-        _ => BTreeSet::new(),
-    };
-
-    let mut skipped = walk.skipped;
-    let mut labelled = Vec::with_capacity(files.len());
-    let mut splits = BTreeSet::new();
-    for file in &files {
-        splits.extend(folders_of(root, &file.path).filter(|name| is_split(name)));
-        let name = choice.as_ref().and_then(|choice| file.name(choice.pattern));
-        match label(file, &plan, &class_folders, name) {
-            Ok(item) => labelled.push(item),
-            Err(_) if options.unlabelled_too => {
-                let class = UNLABELLED.to_owned();
-                labelled.push(Labelled { path: file.path.clone(), class, group: None, meta: Meta::default() });
-            }
-            Err(detail) => skipped.push(Skipped { path: file.path.clone(), reason: "no_class", detail }),
+impl Survey {
+    /// The pictures with the classes that these options give them.
+    pub(super) fn dataset(&self, options: &OpenOptions) -> Result<Dataset> {
+        let Self { root, files, walk, .. } = self;
+        if files.is_empty() && (walk.skipped.is_empty() || !options.unlabelled_too) {
+            return Err(no_pictures(root, walk));
         }
-    }
-    let pairs = join_pairs(&mut labelled, options.camera);
-    skipped.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut choice = names::choose_by(files, Found::name);
+        let plan = match plan(root, options.labels, files, choice.as_ref()) {
+            Err(_) if options.unlabelled_too && options.labels == Labels::Auto => Plan::Nowhere,
+            plan => plan?,
+        };
+        choice = choice.filter(|choice| match plan {
+            Plan::Folders { level } => agrees(choice, files, level),
+            Plan::Names => true,
+            Plan::Nowhere => choice.is_convincing(),
+        });
 
-    let classes: Vec<String> = labelled.iter().map(|item| item.class.clone()).collect::<BTreeSet<_>>().into_iter().collect();
-    let items: Vec<Item> = labelled
-        .into_iter()
-        .map(|Labelled { path, class, group, meta }| {
-            let class = ClassId(classes.partition_point(|name| *name < class) as u32);
-            Item { source: ImageSource::File(path), class, group, meta }
-        })
-        .collect();
-    let layout = Layout {
-        classes_from: match plan {
-            Plan::Folders { .. } => ClassesFrom::Folders,
-            Plan::Names => ClassesFrom::Names,
-            Plan::Nowhere => ClassesFrom::Nowhere,
-        },
-        pattern: choice.as_ref().map(|choice| choice.pattern.name),
-        words: words(&plan, choice.as_ref(), &files, &splits, classes.len(), pairs, options.camera),
-        preview: preview(&items, &classes),
-        pairs,
-        ignored: walk.ignored,
-        hidden: walk.hidden,
-    };
-    Ok(Dataset { root: root.to_owned(), classes, items, layout, skipped })
+        let class_folders: BTreeSet<&str> = match plan {
+            Plan::Folders { level } => files.iter().filter_map(|file| file.folders.get(level)).map(|folder| folder.name.as_str()).collect(),
+            _ => BTreeSet::new(),
+        };
+
+        let mut skipped = walk.skipped.clone();
+        let mut labelled = Vec::with_capacity(files.len());
+        let mut splits = BTreeSet::new();
+        for file in files {
+            splits.extend(folders_of(root, &file.path).filter(|name| is_split(name)));
+            let name = choice.as_ref().and_then(|choice| file.name(choice.pattern));
+            match label(file, &plan, &class_folders, name) {
+                Ok(item) => labelled.push(item),
+                Err(_) if options.unlabelled_too => {
+                    let class = UNLABELLED.to_owned();
+                    labelled.push(Labelled { path: file.path.clone(), class, group: None, meta: Meta::default() });
+                }
+                Err(detail) => skipped.push(Skipped { path: file.path.clone(), reason: "no_class", detail }),
+            }
+        }
+        let pairs = join_pairs(&mut labelled, options.camera);
+        skipped.sort_by(|a, b| a.path.cmp(&b.path));
+
+        let classes: Vec<String> = labelled.iter().map(|item| item.class.clone()).collect::<BTreeSet<_>>().into_iter().collect();
+        let items: Vec<Item> = labelled
+            .into_iter()
+            .map(|Labelled { path, class, group, meta }| {
+                let class = ClassId(classes.partition_point(|name| *name < class) as u32);
+                Item { source: ImageSource::File(path), class, group, meta }
+            })
+            .collect();
+        let n_classes = classes.iter().filter(|class| *class != UNLABELLED || !options.unlabelled_too).count();
+        let layout = Layout {
+            classes_from: match plan {
+                Plan::Folders { .. } => ClassesFrom::Folders,
+                Plan::Names => ClassesFrom::Names,
+                Plan::Nowhere => ClassesFrom::Nowhere,
+            },
+            pattern: choice.as_ref().map(|choice| choice.pattern.name),
+            words: self.words(&plan, choice.as_ref(), &splits, n_classes, pairs, options.camera),
+            preview: preview(&items, &classes),
+            pairs,
+            ignored: walk.others.len(),
+            hidden: walk.hidden,
+        };
+        Ok(Dataset { root: root.clone(), classes, items, layout, skipped, masks: self.masks.clone(), others: walk.others.clone() })
+    }
+
+    /// How the files were understood.
+    fn words(
+        &self,
+        plan: &Plan,
+        choice: Option<&Choice>,
+        splits: &BTreeSet<String>,
+        n_classes: usize,
+        pairs: usize,
+        camera: Camera,
+    ) -> String {
+        let files = &self.files;
+        let mut parts = vec![match plan {
+            Plan::Folders { level } => {
+                let inner: BTreeSet<&str> = files.iter().filter_map(|file| file.folders.get(level + 1)).map(|f| f.name.as_str()).collect();
+                let wrappers = files.iter().filter_map(|file| file.folders.get(level.checked_sub(1)?)).map(|folder| folder.name.as_str());
+                let wrappers: Vec<&str> = wrappers.collect::<BTreeSet<_>>().into_iter().take(3).collect();
+                let wrapper = if wrappers.is_empty() { String::new() } else { format!(" inside {}", wrappers.join(", ")) };
+                let inner = match inner.first() {
+                    Some(first) => format!("; the folders inside them, such as {first}, are single objects"),
+                    None => String::new(),
+                };
+                format!("the folders{wrapper} are the classes ({n_classes}){inner}")
+            }
+            Plan::Names => format!("the names of the files tell the classes ({n_classes})"),
+            Plan::Nowhere => "the pictures have no labels".into(),
+        }];
+        if !splits.is_empty() {
+            let splits: Vec<&str> = splits.iter().map(String::as_str).collect();
+            parts.push(format!("not taken for classes: {}", splits.join(", ")));
+        }
+        if let Some(choice) = choice {
+            let (pattern, fits, of) = (choice.pattern, choice.fits, choice.of);
+            parts.push(format!("names are read as {}, like {} ({fits} of {of})", pattern.name, pattern.example));
+        }
+        if pairs > 0 {
+            let side = if camera == Camera::Left { "left" } else { "right" };
+            parts.push(format!("{} are one item each, seen by the {side} camera", count(pairs, "stereo pair")));
+        }
+        match self.masks.len() {
+            0 => {}
+            1 => parts.push("1 mask or map of another picture is left out".into()),
+            n => parts.push(format!("{n} masks or maps of other pictures are left out")),
+        }
+        parts.join("; ")
+    }
 }
 
 fn found(root: &Path, path: PathBuf) -> Found {
@@ -193,13 +270,32 @@ fn plan(root: &Path, labels: Labels, files: &[Found], choice: Option<&Choice>) -
         Labels::NorbNames => Err(no_classes(root, files, "names such as truck_07_3_12_4_lt.png")),
         Labels::Auto => match choice.filter(|choice| choice.is_convincing()) {
             // One folder around everything explains less than names that tell several classes
-            // apart.
-            Some(choice) if agreed.is_none() && choice.n_categories > 1 && n_class_folders(files) == 1 => Ok(Plan::Names),
+            // apart, and so do folders that only number these classes.
+            Some(choice) if agreed.is_none() && choice.n_categories > 1 && (n_class_folders(files) == 1 || are_numbered(choice, files)) => {
+                Ok(Plan::Names)
+            }
             Some(_) if 2 * n_in_folders < files.len() => Ok(Plan::Names),
             _ if n_in_folders > 0 => Ok(folders),
             _ => Err(no_classes(root, files, "a folder for each class, or names such as truck_07_3_12_4_lt.png")),
         },
     }
+}
+
+/// Whether the folders of classes have numbers for names, and nearly all names in each have one
+/// category.
+fn are_numbered(choice: &Choice, files: &[Found]) -> bool {
+    let level = class_level(files);
+    let mut folders: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
+    for file in files {
+        if let (Some(folder), Some(name)) = (file.folders.get(level), file.name(choice.pattern)) {
+            *folders.entry(&folder.name).or_default().entry(name.category).or_default() += 1;
+        }
+    }
+    let is_of_one = |names: &BTreeMap<String, usize>| {
+        let (most, all) = (names.values().max().copied().unwrap_or(0), names.values().sum::<usize>());
+        most * 20 >= all * 19
+    };
+    folders.iter().all(|(folder, names)| !folder.contains(char::is_alphabetic) && is_of_one(names))
 }
 
 fn n_class_folders(files: &[Found]) -> usize {
@@ -318,47 +414,8 @@ fn join_pairs(items: &mut Vec<Labelled>, wanted: Camera) -> usize {
     dropped.len()
 }
 
-fn words(
-    plan: &Plan,
-    choice: Option<&Choice>,
-    files: &[Found],
-    splits: &BTreeSet<String>,
-    n_classes: usize,
-    pairs: usize,
-    camera: Camera,
-) -> String {
-    let mut parts = vec![match plan {
-        Plan::Folders { level } => {
-            let inner: BTreeSet<&str> = files.iter().filter_map(|file| file.folders.get(level + 1)).map(|f| f.name.as_str()).collect();
-            let wrappers = files.iter().filter_map(|file| file.folders.get(level.checked_sub(1)?)).map(|folder| folder.name.as_str());
-            let wrappers: Vec<&str> = wrappers.collect::<BTreeSet<_>>().into_iter().take(3).collect();
-            let wrapper = if wrappers.is_empty() { String::new() } else { format!(" inside {}", wrappers.join(", ")) };
-            let inner = match inner.first() {
-                Some(first) => format!("; the folders inside them, such as {first}, are single objects"),
-                None => String::new(),
-            };
-            format!("the folders{wrapper} are the classes ({n_classes}){inner}")
-        }
-        Plan::Names => format!("the names of the files tell the classes ({n_classes})"),
-        Plan::Nowhere => "the pictures have no labels".into(),
-    }];
-    if !splits.is_empty() {
-        let splits: Vec<&str> = splits.iter().map(String::as_str).collect();
-        parts.push(format!("not taken for classes: {}", splits.join(", ")));
-    }
-    if let Some(choice) = choice {
-        let (pattern, fits, of) = (choice.pattern, choice.fits, choice.of);
-        parts.push(format!("names are read as {}, like {} ({fits} of {of})", pattern.name, pattern.example));
-    }
-    if pairs > 0 {
-        let side = if camera == Camera::Left { "left" } else { "right" };
-        parts.push(format!("{} are one item each, seen by the {side} camera", count(pairs, "stereo pair")));
-    }
-    parts.join("; ")
-}
-
 fn no_pictures(root: &Path, walk: &Walk) -> Error {
-    let expected = "PNG, JPEG, GIF, WebP, BMP or TIFF pictures";
+    let expected = "PNG, JPEG, GIF, WebP, BMP, TIFF or Netpbm pictures";
     if let Some(matrix) = &walk.matrix {
         let advice = "unpack the .gz files if there are any, and name one of the -dat.mat files";
         return Error::data(root, expected, format!("none, but {}", error::display(matrix)), advice);
@@ -368,7 +425,7 @@ fn no_pictures(root: &Path, walk: &Walk) -> Error {
         (skipped("unsupported"), "file of an unknown format"),
         (skipped("link"), "link to a folder or to nothing"),
         (skipped("io"), "unreadable folder"),
-        (walk.ignored, "other file"),
+        (walk.others.len(), "other file"),
     ];
     let found: Vec<String> = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(n, what)).collect();
     let found = if found.is_empty() { "nothing".into() } else { found.join(", ") };

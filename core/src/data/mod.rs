@@ -19,12 +19,14 @@
 mod dataset;
 mod folders;
 pub mod libsvm;
+mod masks;
 pub mod mat;
 pub mod multilabel;
 pub mod named_vectors;
 pub mod names;
 pub mod norb;
 mod norb_items;
+pub mod plan;
 pub mod scenes;
 mod shot;
 pub mod tables;
@@ -39,7 +41,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
-pub use dataset::{ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, OpenOptions, Preview, Skipped, UNLABELLED};
+pub use dataset::{ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, Mask, Masks, OpenOptions, Preview, Skipped, UNLABELLED};
 pub use norb::{NorbSet, NorbWriter};
 pub use shot::{Camera, Meta};
 
@@ -54,8 +56,9 @@ impl Dataset {
     /// classes or when a NORB file is broken, [`Error::Cancelled`].
     ///
     /// # Complexity
-    /// One pass over the directory entries and a sort; no image is opened. The pixels of a NORB set
-    /// are read once and stay in memory, one byte a pixel.
+    /// One pass over the directory entries and a sort; of a few images that are named like masks
+    /// the first bytes are read, and no image is decoded. The pixels of a NORB set are read once
+    /// and stay in memory, one byte a pixel.
     pub fn open(path: &Path, options: &OpenOptions, progress: &Progress) -> Result<Self> {
         match fs::metadata(path) {
             Err(_) if norb::dat_of_prefix(path).is_file() => Self::norb(&norb::dat_of_prefix(path), options, progress),

@@ -66,6 +66,15 @@ impl NorbSet {
     /// Reads each byte once; keeps one byte a pixel and, for each pair, one byte and the numbers of
     /// `info`.
     pub fn open(dat: &Path, progress: &Progress) -> Result<Self> {
+        Self::read(dat, true, progress)
+    }
+
+    /// As [`NorbSet::open`], but without the pixels: its frames cannot be asked for.
+    pub(super) fn without_pixels(dat: &Path, progress: &Progress) -> Result<Self> {
+        Self::read(dat, false, progress)
+    }
+
+    fn read(dat: &Path, with_pixels: bool, progress: &Progress) -> Result<Self> {
         let (cat, info) = (member(dat, 1), member(dat, 2));
         for (path, what) in [(&cat, "the categories of this set"), (&info, "the poses of this set")] {
             if !path.exists() {
@@ -104,7 +113,7 @@ impl NorbSet {
             names: names_beside(dat)?,
             info: poses.integers(progress)?,
             n_columns,
-            pixels: pixels.bytes(progress)?,
+            pixels: if with_pixels { pixels.bytes(progress)? } else { Vec::new() },
         })
     }
 

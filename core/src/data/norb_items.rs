@@ -35,5 +35,6 @@ pub(super) fn dataset(set: &Arc<NorbSet>, options: &OpenOptions) -> Dataset {
         ignored: 0,
         hidden: 0,
     };
-    Dataset { root: set.path().to_owned(), classes, items, layout, skipped: Vec::new() }
+    let root = set.path().to_owned();
+    Dataset { root, classes, items, layout, skipped: Vec::new(), masks: Vec::new(), others: Vec::new() }
 }

@@ -16,10 +16,9 @@ use crate::progress::Progress;
 const DEPTH: usize = 64;
 
 /// Endings of pictures that are not decoded, in lower case.
-const UNSUPPORTED: [&str; 39] = [
+const UNSUPPORTED: [&str; 36] = [
     "3fr", "arw", "avif", "cr2", "cr3", "crw", "dcm", "dds", "dng", "erf", "exr", "ff", "hdr", "heic", "heif", "hif", "ico", "j2k", "jp2",
-    "jxl", "kdc", "mef", "mrw", "nef", "nrw", "orf", "pbm", "pef", "pgm", "pnm", "ppm", "psd", "qoi", "raf", "raw", "rw2", "srw", "svg",
-    "tga",
+    "jxl", "kdc", "mef", "mrw", "nef", "nrw", "orf", "pef", "pfm", "psd", "qoi", "raf", "raw", "rw2", "srw", "svg", "tga",
 ];
 
 /// Endings of files that often lie beside pictures, in lower case.
@@ -32,19 +31,25 @@ pub(super) struct Walk {
     /// nothing; sorted.
     pub(super) pictures: Vec<PathBuf>,
     pub(super) skipped: Vec<Skipped>,
-    pub(super) ignored: usize,
+    /// Files that are no pictures by their ending; sorted.
+    pub(super) others: Vec<PathBuf>,
     pub(super) hidden: usize,
+    /// How many files each pattern takes out; counted only where that is asked for.
+    pub(super) excluded: Vec<usize>,
     /// The first NORB matrix that was passed over, packed or not.
     pub(super) matrix: Option<PathBuf>,
 }
 
 /// Looks through `root`, which may be a link. Links to files below it are files; links to folders
-/// are not followed, so that no loop can hold the walk.
-pub(super) fn walk(root: &Path, exclude: &[String], progress: &Progress) -> Result<Walk> {
+/// are not followed, so that no loop can hold the walk. `counts` looks into folders that a pattern
+/// takes out, too, to count the files in them.
+pub(super) fn walk(root: &Path, patterns: &[String], counts: bool, progress: &Progress) -> Result<Walk> {
     progress.begin("Reading folders", 0);
     fs::read_dir(root).map_err(Error::io("read", root))?;
-    let exclude = Exclude::new(exclude)?;
-    let mut out = Walk::default();
+    let exclude = Exclude::new(patterns)?;
+    let mut out = Walk { excluded: vec![0; patterns.len()], ..Walk::default() };
+    // The folders around an entry that patterns take out: how deep they lie, and by which patterns.
+    let mut around: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut entries = WalkDir::new(root).max_depth(DEPTH).into_iter();
     while let Some(entry) = entries.next() {
         progress.step()?;
@@ -62,10 +67,21 @@ pub(super) fn walk(root: &Path, exclude: &[String], progress: &Progress) -> Resu
             continue;
         }
         let name = entry.file_name().as_encoded_bytes();
-        let is_excluded = exclude.takes(root, entry.path());
-        if is_excluded || name.starts_with(b".") || name == b"__MACOSX" {
-            out.hidden += usize::from(!is_excluded);
-            if kind.is_dir() {
+        let is_hidden = name.starts_with(b".") || name == b"__MACOSX";
+        while around.last().is_some_and(|(folder, _)| *folder >= depth) {
+            around.pop();
+        }
+        let mut taken = exclude.taken(root, entry.path());
+        taken.extend(around.last().into_iter().flat_map(|(_, patterns)| patterns));
+        if !taken.is_empty() || is_hidden {
+            out.hidden += usize::from(taken.is_empty());
+            taken.sort_unstable();
+            taken.dedup();
+            if !kind.is_dir() {
+                taken.into_iter().for_each(|pattern| out.excluded[pattern] += 1);
+            } else if counts && !is_hidden {
+                around.push((depth, taken));
+            } else {
                 entries.skip_current_dir();
             }
         } else if kind.is_dir() {
@@ -78,23 +94,28 @@ pub(super) fn walk(root: &Path, exclude: &[String], progress: &Progress) -> Resu
         }
     }
     out.pictures.sort();
+    out.others.sort();
     Ok(out)
 }
 
 /// Patterns of what is left out.
 struct Exclude {
-    names: GlobSet,
-    paths: GlobSet,
+    /// Each with the positions of its patterns.
+    names: (GlobSet, Vec<usize>),
+    paths: (GlobSet, Vec<usize>),
 }
 
 impl Exclude {
     fn new(patterns: &[String]) -> Result<Self> {
-        let set = |with_folders: bool| -> Result<GlobSet, globset::Error> {
-            let mut set = GlobSetBuilder::new();
-            for pattern in patterns.iter().map(|pattern| pattern.trim_end_matches('/')).filter(|p| p.contains('/') == with_folders) {
-                set.add(GlobBuilder::new(pattern).literal_separator(true).build()?);
+        let set = |with_folders: bool| -> Result<(GlobSet, Vec<usize>), globset::Error> {
+            let (mut set, mut places) = (GlobSetBuilder::new(), Vec::new());
+            for (i, pattern) in patterns.iter().map(|pattern| pattern.trim_end_matches('/')).enumerate() {
+                if pattern.contains('/') == with_folders {
+                    set.add(GlobBuilder::new(pattern).literal_separator(true).build()?);
+                    places.push(i);
+                }
             }
-            set.build()
+            Ok((set.build()?, places))
         };
         let wrong = |error: globset::Error| Error::Option {
             name: "exclude",
@@ -104,9 +125,12 @@ impl Exclude {
         Ok(Self { names: set(false).map_err(wrong)?, paths: set(true).map_err(wrong)? })
     }
 
-    fn takes(&self, root: &Path, path: &Path) -> bool {
+    /// The positions of the patterns that a path fits.
+    fn taken(&self, root: &Path, path: &Path) -> Vec<usize> {
         let relative = path.strip_prefix(root).unwrap_or(path);
-        path.file_name().is_some_and(|name| self.names.is_match(name)) || self.paths.is_match(relative)
+        let name = Path::new(path.file_name().unwrap_or_default());
+        let fits = |(set, places): &(GlobSet, Vec<usize>), path| set.matches(path).into_iter().map(|i| places[i]).collect::<Vec<_>>();
+        [fits(&self.names, name), fits(&self.paths, relative)].concat()
     }
 }
 
@@ -123,11 +147,11 @@ impl Walk {
         } else if UNSUPPORTED.contains(&ending.as_str()) {
             skip(path, "unsupported", format!("{} pictures cannot be read", ending.to_uppercase()));
         } else if COMPANIONS.contains(&ending.as_str()) {
-            self.ignored += 1;
             let name = path.to_string_lossy();
             if self.matrix.is_none() && (name.ends_with(".mat") || name.ends_with(".mat.gz")) {
-                self.matrix = Some(path);
+                self.matrix = Some(path.clone());
             }
+            self.others.push(path);
         } else if !kind.is_file() {
             skip(path, "special", "neither a file nor a folder".into());
         } else if decode::EXTENSIONS.contains(&ending.as_str()) || decode::has_known_head(&path) {

@@ -13,7 +13,6 @@ use super::event::{Change, EventId, EventKind, RootId, Swap};
 use super::hold;
 use super::import::{FailedFile, ImportOptions, take_in};
 use super::state::{Place, State};
-use crate::data::Labels;
 use crate::error::{self, Error, Result};
 use crate::progress::Progress;
 use crate::raw_path::RawPath;
@@ -75,10 +74,8 @@ impl State {
                 (root, folder.strip_prefix(&root.path).ok())
             }
         };
-        let labels = [Labels::Auto, Labels::ClassFolders, Labels::NorbNames, Labels::None];
-        let labels = labels.into_iter().find(|labels| labels.name() == root.labels).unwrap_or_default();
         let exclude = root.exclude.iter().filter_map(|pattern| from_inside(pattern, inside.unwrap_or(Path::new("")))).collect();
-        Some(ImportOptions { labels, exclude })
+        Some(ImportOptions { exclude, ..ImportOptions::of(root) })
     }
 }
 

@@ -10,24 +10,28 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, RgbImage};
 
 use super::budget::{Budget, MemoryBudget, Share};
-use super::resize;
+use super::{netpbm, resize};
 use crate::error::{self, Error, Result};
 use crate::progress::Progress;
 
 /// File name endings that are taken for pictures, in lower case.
-pub const EXTENSIONS: [&str; 9] = ["png", "jpg", "jpeg", "jpe", "gif", "webp", "bmp", "tif", "tiff"];
+pub const EXTENSIONS: [&str; 14] = ["png", "jpg", "jpeg", "jpe", "gif", "webp", "bmp", "tif", "tiff", "pbm", "pgm", "ppm", "pnm", "pam"];
 
 /// Whether the first bytes of a file are those of a picture that can be read. It must be a regular
 /// file: opening a pipe could wait for ever.
 pub fn has_known_head(path: &Path) -> bool {
     let mut head = [0; 16];
     let read = File::open(path).and_then(|mut file| file.read(&mut head));
-    read.is_ok_and(|n| image::guess_format(&head[..n]).is_ok_and(is_readable))
+    read.is_ok_and(|n| match image::guess_format(&head[..n]) {
+        // Two letters are too few: a text may begin with them.
+        Ok(ImageFormat::Pnm) => netpbm::is_head(&head[..n]),
+        format => format.is_ok_and(is_readable),
+    })
 }
 
 fn is_readable(format: ImageFormat) -> bool {
-    use ImageFormat::{Bmp, Gif, Jpeg, Png, Tiff, WebP};
-    matches!(format, Png | Jpeg | Gif | WebP | Bmp | Tiff)
+    use ImageFormat::{Bmp, Gif, Jpeg, Png, Pnm, Tiff, WebP};
+    matches!(format, Png | Jpeg | Gif | WebP | Bmp | Tiff | Pnm)
 }
 
 /// The longer side, in pixels, to which pictures are decoded to be learned or shown small. No
@@ -211,7 +215,7 @@ impl InProcess {
         loop {
             room.wait_for(needed)?;
             source.rewind().map_err(Error::io("read", path))?;
-            let (decoder, limits) = self.open(path, &mut source)?;
+            let (decoder, limits) = self.open(path, &mut source, length)?;
             let (width, height) = decoder.dimensions();
             let per_pixel = BYTES_PER_PIXEL.max(2 * u64::from(decoder.color_type().bytes_per_pixel()));
             needed = length.saturating_add((u64::from(width) * u64::from(height)).saturating_mul(per_pixel));
@@ -222,10 +226,18 @@ impl InProcess {
     }
 
     /// A decoder that has read the size of the picture, and the memory that it may still allocate.
-    fn open<'a>(&self, path: &Path, source: impl BufRead + Seek + 'a) -> Result<(impl ImageDecoder + 'a, image::Limits)> {
+    fn open<'a>(&self, path: &Path, source: impl BufRead + Seek + 'a, length: u64) -> Result<(impl ImageDecoder + 'a, image::Limits)> {
         let broken = |error: ImageError| refusal(path, error);
         let mut reader = ImageReader::new(source).with_guessed_format().map_err(Error::io("read", path))?;
         check_format(path, reader.format())?;
+        if reader.format() == Some(ImageFormat::Pnm) {
+            let mut source = reader.into_inner();
+            if let Some(found) = netpbm::fault(&mut source, length).map_err(broken)? {
+                return Err(not_whole(path, found));
+            }
+            source.rewind().map_err(Error::io("read", path))?;
+            reader = ImageReader::with_format(source, ImageFormat::Pnm);
+        }
         let mut limits = image::Limits::default();
         limits.max_image_width = Some(self.limits.side);
         limits.max_image_height = Some(self.limits.side);
@@ -320,7 +332,7 @@ fn words(error: &impl std::fmt::Display) -> String {
 }
 
 fn not_a_picture(path: &Path, found: impl Into<String>) -> Error {
-    Error::data(path, "a PNG, JPEG, GIF, WebP, BMP or TIFF picture", found, "convert it to one of these or leave it out")
+    Error::data(path, "a PNG, JPEG, GIF, WebP, BMP, TIFF or Netpbm picture", found, "convert it to one of these or leave it out")
 }
 
 fn refusal(path: &Path, error: ImageError) -> Error {
@@ -329,6 +341,10 @@ fn refusal(path: &Path, error: ImageError) -> Error {
             Error::TooLarge { path: path.to_owned(), expected: "a size that fits into memory".into(), found: words(&limit) }
         }
         ImageError::Unsupported(what) => not_a_picture(path, words(&what)),
-        other => Error::data(path, "a whole picture", words(&other), "copy it again from its source or leave it out"),
+        other => not_whole(path, words(&other)),
     }
+}
+
+fn not_whole(path: &Path, found: String) -> Error {
+    Error::data(path, "a whole picture", found, "copy it again from its source or leave it out")
 }

@@ -126,6 +126,11 @@ fn of_commands_that_act() {
     fs::copy(world.at("images/disc/disc_01_0_0_0_lt.png"), world.at("images/grid/grid_07_0_0_0_lt.png")).unwrap();
     let mut all = Recorder::new(world);
     all.run("import", "lib.tessera images --captions captions.csv --vectors mine.csv", 0);
+    all.world.picture("plan/one/a.png", 0, 1, 1);
+    all.world.file("plan/labels.csv", b"path,label\na.png,one\n");
+    all.world.file("plan/text.xyz", b"text");
+    fs::copy(all.world.at("plan/one/a.png"), all.world.at("plan/one/a-mask.png")).unwrap();
+    all.run("import", "new.tessera plan --dry-run --exclude *.tmp", 0);
     let acts = [
         ("label", "lib.tessera #1 --as ring", 0),
         ("label", "lib.tessera #2 --as Ring", 0),

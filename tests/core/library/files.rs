@@ -118,7 +118,7 @@ fn a_folder_that_moved_is_looked_through_as_its_root_was() {
     let place = Place::new(&["cat/1.png", "cat/2.png", "cat/raw/3.png", "cat/cut.png", "dog/cut.png"]);
     let library = place.open();
     let exclude = ["cut.png", "cat/raw/**", "*/only.png", "dog/*"].map(str::to_owned).to_vec();
-    imported_with(&library, &place.images(), &ImportOptions { labels: Labels::None, exclude });
+    imported_with(&library, &place.images(), &ImportOptions { labels: Labels::None, exclude, ..ImportOptions::default() });
     let new = place.images().with_file_name("walruses");
     fs::rename(place.image("cat"), &new).unwrap();
     save(&new.join("new.png"), 90);

@@ -6,6 +6,7 @@ mod class_folders;
 mod confirm;
 mod field;
 mod history;
+mod import;
 mod keys;
 mod lessons;
 mod palette;
@@ -32,6 +33,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
     let response = Front::new(Id::unique("modal")).frame(frame).show(ctx, |ui| {
         let width: f32 = match modal {
             Modal::Palette | Modal::Path(_) | Modal::History | Modal::Log | Modal::Lessons => 560.0,
+            Modal::Import => 1000.0,
             Modal::Keys | Modal::About | Modal::Settings => 480.0,
             _ => 400.0,
         };
@@ -46,6 +48,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
             Modal::Log => closable_ui(ui, |ui| history::log_ui(ui, panel)),
             Modal::Lessons => closable_ui(ui, |ui| lessons::lessons_ui(ui, panel)),
             Modal::ClassFolders => class_folders::class_folders_ui(ui, panel),
+            Modal::Import => import::import_ui(ui, panel),
             Modal::ClassName(old) => class::class_name_ui(ui, panel, old.as_deref()),
             Modal::Colour(class, colour) => class::colour_ui(ui, panel, class, *colour),
             Modal::DeleteClass(class) => {
@@ -61,6 +64,9 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
     if response.inner || response.should_close() {
         if modal == Modal::ClassFolders {
             panel.ask(Command::PreviewExport(None));
+        }
+        if modal == Modal::Import && !response.inner {
+            panel.ask(Command::GiveUpImport);
         }
         panel.view.modal = None;
         if panel.dialogs.is_open {

@@ -2,25 +2,29 @@
 //! checks, and disk space.
 
 use egui::{RichText, ScrollArea, Ui};
-use tessera_core::error::display;
-use tessera_core::library::health::Health;
+use tessera_core::error::{display, display_name};
+use tessera_core::library::health::{Health, SkippedFile};
 
 use crate::command::Command;
 use crate::gui::actions::Action;
+use crate::gui::dialogs::Purpose;
 use crate::gui::listing::Scope;
 use crate::gui::modal::Modal;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::requests::Request;
 use crate::gui::theme;
 use crate::gui::widgets::{card_ui, line};
-use crate::gui::words::{ago, bytes, count};
+use crate::gui::words::{ago, bytes, count, grouped, reason};
 
-/// Skipped files that are shown, at most.
-const SKIPPED: usize = 200;
+/// The height of a line of the list of files that were not taken in.
+const ROW: f32 = 26.0;
 
-/// The page has no state of its own.
+/// The state of the page.
 #[derive(Default)]
-pub struct LibraryView;
+pub struct LibraryView {
+    /// The reason of the files that are listed; `None` lists all.
+    reason: Option<String>,
+}
 
 impl PageUi for LibraryView {
     fn refresh(&self, requests: &mut Vec<Request>) {
@@ -36,7 +40,7 @@ impl PageUi for LibraryView {
             ui.set_max_width(1000.0);
             roots_ui(ui, panel, &health);
             ui.add_space(8.0);
-            skipped_ui(ui, panel, &health);
+            self.skipped_ui(ui, panel);
             ui.add_space(8.0);
             health_ui(ui, panel, &health);
             ui.add_space(8.0);
@@ -86,42 +90,81 @@ fn roots_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
     });
 }
 
-fn skipped_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
-    card_ui(ui, "Files that could not be taken in", |ui| {
-        ui.set_min_width(ui.available_width());
-        if health.skipped.is_empty() {
-            ui.label(RichText::new("None.").weak());
-            return;
-        }
-        ui.horizontal(|ui| {
-            ui.label(count(health.skipped.len(), "file"));
-            if ui.button("Try again").on_hover_text("Also those that brought a decoder down").clicked() {
-                panel.ask(Command::RetrySkipped);
+impl LibraryView {
+    /// What was not taken in when folders were last imported, by reason; copies among it.
+    fn skipped_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
+        card_ui(ui, "Not taken in, and copies", |ui| {
+            ui.set_min_width(ui.available_width());
+            let files = panel.desk.upkeep().not_taken_in();
+            if files.is_empty() {
+                ui.label(RichText::new("Nothing was left out.").weak());
+                return;
             }
-            if ui.button("Copy list").clicked() {
-                let lines: Vec<String> =
-                    health.skipped.iter().map(|file| format!("{}\t{}\t{}", display(&file.path), file.reason, file.detail)).collect();
-                ui.copy_text(lines.join("\n"));
-            }
-        });
-        ScrollArea::vertical().id_salt("skipped").max_height(220.0).auto_shrink([false, true]).show(ui, |ui| {
-            for file in health.skipped.iter().take(SKIPPED) {
-                ui.horizontal(|ui| {
-                    if ui.small_button("Show").on_hover_text("In the file manager").clicked() {
-                        panel.ask(Command::Reveal(file.path.clone()));
+            let (mut chosen, mut shown) = (None, files);
+            ui.horizontal_wrapped(|ui| {
+                let of_all = ui.selectable_label(self.reason.is_none(), format!("All {}", grouped(files.len())));
+                for (word, part) in panel.desk.upkeep().by_reason() {
+                    let words = format!("{} {}", grouped(part.len()), reason(word));
+                    let is_chosen = ui.selectable_label(self.reason.as_deref() == Some(word), words).clicked();
+                    if is_chosen || self.reason.as_deref() == Some(word) && !of_all.clicked() && chosen.is_none() {
+                        (chosen, shown) = (Some(word.to_owned()), part);
                     }
-                    ui.label(RichText::new(&file.reason).monospace());
-                    line(ui, RichText::new(display(&file.path)));
-                });
-                // The sentence begins with the path, which stands above it.
-                let path = display(&file.path);
-                let sentence = file.detail.strip_prefix(&path).map_or(file.detail.as_str(), |rest| rest.trim_start_matches([':', ' ']));
-                ui.add(egui::Label::new(RichText::new(sentence).weak()).wrap());
-            }
-            if let Some(more) = health.skipped.len().checked_sub(SKIPPED).filter(|more| *more > 0) {
-                ui.label(RichText::new(format!("and {more} more, which the copied list has")).weak());
+                }
+            });
+            let mut asks = Vec::new();
+            ui.horizontal(|ui| {
+                if ui.button("Copy list").on_hover_text("Path, reason and the reason in words, parted by tabs").clicked() {
+                    let lines: Vec<String> =
+                        shown.iter().map(|file| format!("{}\t{}\t{}", display(&file.path), file.reason, file.detail)).collect();
+                    ui.copy_text(lines.join("\n"));
+                }
+                if ui.button("Save report…").on_hover_text("All of them, as JSON lines of path, reason and detail").clicked() {
+                    asks.push(Ask::Save);
+                }
+                if ui.button("Try again").on_hover_text("Also those that brought a decoder down").clicked() {
+                    asks.push(Ask::Run(Command::RetrySkipped));
+                }
+            });
+            ScrollArea::vertical().id_salt("skipped").max_height(220.0).auto_shrink([false, true]).show_rows(
+                ui,
+                ROW,
+                shown.len(),
+                |ui, rows| {
+                    for file in &shown[rows] {
+                        file_ui(ui, file, &mut asks);
+                    }
+                },
+            );
+            self.reason = chosen;
+            for ask in asks {
+                match ask {
+                    Ask::Save => panel.view.open(Modal::Path(Purpose::SaveReport)),
+                    Ask::Run(command) => panel.ask(command),
+                }
             }
         });
+    }
+}
+
+/// What the user asked for in the list.
+enum Ask {
+    Save,
+    Run(Command),
+}
+
+/// A file that was not taken in, in one line.
+fn file_ui(ui: &mut Ui, file: &SkippedFile, asks: &mut Vec<Ask>) {
+    // The sentence begins with the path, which stands before it.
+    let path = display(&file.path);
+    let sentence = file.detail.strip_prefix(&path).map_or(file.detail.as_str(), |rest| rest.trim_start_matches([':', ' ']));
+    ui.horizontal(|ui| {
+        ui.set_height(ROW);
+        if ui.small_button("Show").on_hover_text("In the file manager").clicked() {
+            asks.push(Ask::Run(Command::Reveal(file.path.clone())));
+        }
+        let name = ui.label(display_name(&file.path)).on_hover_text(&path);
+        name.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &path));
+        line(ui, RichText::new(sentence).weak());
     });
 }
 

@@ -26,7 +26,7 @@ impl StartView {
             response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Path"));
             let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             if (ui.button("Open").clicked() || entered) && !self.path.trim().is_empty() {
-                panel.ask(Command::Open(typed_path(&self.path)));
+                panel.ask(Command::OpenPlanned(typed_path(&self.path)));
             }
         });
     }
@@ -124,7 +124,7 @@ fn recents_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
                         let hover = if is_there { display(path) } else { format!("{}: not there now", display(path)) };
                         let button = egui::Button::new(name).frame(false).truncate();
                         if ui.add_enabled(is_there, button).on_hover_text(&hover).on_disabled_hover_text(&hover).clicked() {
-                            panel.requests.push(Request::Command(Command::Open(path.clone())));
+                            panel.requests.push(Request::Command(Command::OpenPlanned(path.clone())));
                         }
                         let folder = path.parent().map(display).unwrap_or_default();
                         let words = if is_there { folder } else { format!("not there now: {folder}") };

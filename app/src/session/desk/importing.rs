@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tessera_core::data::{Labels, tables};
+use tessera_core::data::tables;
 use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
@@ -45,16 +45,28 @@ impl Refresher {
     }
 }
 
-/// Imports a folder of images, and a table of captions or labels with its first import.
-pub(super) fn import(ctx: &mut Context, folder: PathBuf, options: ImportOptions, table: Option<PathBuf>) {
+/// The table of captions or labels that is read after an import.
+pub(super) enum Texts {
+    /// With the first import of a folder this one, or else the one called `captions` in it.
+    Usual(Option<PathBuf>),
+    /// This one, or none.
+    Only(Option<PathBuf>),
+}
+
+/// Imports a folder of images, and reads a table of captions or labels.
+pub(super) fn import(ctx: &mut Context, folder: PathBuf, options: ImportOptions, texts: Texts) {
     // Captions beside the images are read with the folder's first import only: later the user may
     // have changed them.
     let is_first = ctx.state().is_some_and(|state| state.roots().all(|(_, root)| !folder.starts_with(&root.path)));
     ctx.library_job(JobKind::Import(folder.clone()), move |session, library| {
         let report = session.import(library, &folder, &options)?;
         let mut messages = imported(library, &report, &folder);
-        let found = if is_first { captions_in(&folder) } else { None };
-        if let Some(table) = table.filter(|_| is_first).or(found) {
+        let table = match texts {
+            Texts::Usual(table) if is_first => table.or_else(|| captions_in(&folder)),
+            Texts::Usual(_) => None,
+            Texts::Only(table) => table,
+        };
+        if let Some(table) = table {
             messages.extend(read(session, library, &table, false).unwrap_or_else(|error| vec![problem(error).into()]));
         }
         Ok(messages)
@@ -63,12 +75,8 @@ pub(super) fn import(ctx: &mut Context, folder: PathBuf, options: ImportOptions,
 
 /// Imports all folders again, each with the options that it was imported with.
 pub(super) fn rescan(ctx: &mut Context) {
-    let roots: Vec<(PathBuf, ImportOptions)> = ctx
-        .state()
-        .into_iter()
-        .flat_map(|state| state.roots())
-        .map(|(_, root)| (root.path.clone(), ImportOptions { labels: labels_of(&root.labels), exclude: root.exclude.clone() }))
-        .collect();
+    let roots: Vec<(PathBuf, ImportOptions)> =
+        ctx.state().into_iter().flat_map(|state| state.roots()).map(|(_, root)| (root.path.clone(), ImportOptions::of(root))).collect();
     ctx.library_job(JobKind::Rescan, move |session, library| {
         let mut messages = Vec::new();
         for (root, options) in roots {
@@ -117,6 +125,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
         (report.unchanged, "unchanged"),
         (report.duplicate, "duplicate"),
         (report.unsupported, "that are no pictures of a known format"),
+        (report.masks.len(), "left out as masks of others"),
         (report.failed.len(), "failed"),
         (report.missing, "missing"),
     ] {
@@ -129,7 +138,10 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
     }
     let aside = match report.failed.len() {
         _ if report.cancelled => "; stopped, what was done stays".to_owned(),
-        0 => String::new(),
+        0 => match report.unsupported + report.masks.len() + report.duplicate {
+            0 => String::new(),
+            n => format!("; {} not taken in or copies, listed on the page Library", count(n, "file")),
+        },
         n => format!("; {} failed, listed on the page Library", count(n, "file")),
     };
     let words = match report.imported {
@@ -139,7 +151,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
     let undo = last_act(library).filter(|_| report.imported > 0);
     let mut messages = state_and(library, Notice { words, tone: Tone::Done, undo });
     messages.push(Message::NewNotice(NewNotice::Logged(done(format!("{}: {whole}", display(folder))))));
-    messages.push(upkeep::imported(folder.to_owned(), whole));
+    messages.push(upkeep::imported(folder.to_owned(), whole, report.left_out()));
     let failed = |failed: &FailedFile| Message::NewNotice(NewNotice::Logged(problem(&failed.detail)));
     messages.extend(report.failed.iter().take(TOLD).map(failed));
     let left_out = |text: &TextLeftOut| Message::NewNotice(NewNotice::Logged(problem(format!("{}: {}", display(&text.path), text.detail))));
@@ -154,6 +166,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
         Message::NewNotice(NewNotice::Logged(problem(words)))
     };
     messages.extend(report.conflicts.iter().take(TOLD).map(conflict));
+    messages.push(upkeep::health(&hold(library)));
     messages
 }
 
@@ -175,15 +188,12 @@ fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: boo
         }
     }
     let undo = last_act(library).filter(|_| read.captions + read.labels > 0);
-    Ok(state_and(library, Notice { words, tone: Tone::Done, undo }))
+    let mut messages = state_and(library, Notice { words, tone: Tone::Done, undo });
+    messages.push(upkeep::names_without(path, &read));
+    Ok(messages)
 }
 
 /// The file of captions in a folder of images, recognised by its name.
 fn captions_in(folder: &Path) -> Option<PathBuf> {
     ["tsv", "csv", "jsonl", "json", "txt"].iter().map(|ending| folder.join(format!("captions.{ending}"))).find(|path| path.is_file())
-}
-
-/// The source of labels of that name on the command line.
-fn labels_of(name: &str) -> Labels {
-    [Labels::ClassFolders, Labels::NorbNames, Labels::None].into_iter().find(|labels| labels.name() == name).unwrap_or_default()
 }

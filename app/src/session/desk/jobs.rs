@@ -42,8 +42,10 @@ impl Jobs {
     /// has looked at is kept, an index or a map is made when it is next needed, and new images get
     /// clusters when these are next looked at.
     pub fn is_busy(&self) -> bool {
-        let can_wait =
-            |job: &JobKind| matches!(job, JobKind::LookWithNetwork | JobKind::GrowLooks | JobKind::LayOutMap | JobKind::AssignClusters);
+        let can_wait = |job: &JobKind| {
+            use JobKind::{AssignClusters, GrowLooks, LayOutMap, LookWithNetwork, PlanImport};
+            matches!(job, LookWithNetwork | GrowLooks | LayOutMap | AssignClusters | PlanImport)
+        };
         self.running.values().any(|job| !can_wait(job.kind()))
     }
 

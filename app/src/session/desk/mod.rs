@@ -24,6 +24,7 @@ mod notices;
 mod opening;
 mod part;
 mod pictures;
+pub mod planning;
 mod recognising;
 mod searching;
 pub mod similar;
@@ -46,7 +47,7 @@ pub use context::NOTHING_OPEN;
 use context::{Context, Event, Next};
 pub use exporting::Exporting;
 pub use files::Files;
-use importing::Refresher;
+use importing::{Refresher, Texts};
 pub use jobs::Jobs;
 use labelling::LabellingDesk;
 use map::CollectionMap;
@@ -58,6 +59,7 @@ use opening::Joins;
 pub use opening::Opening;
 use part::Part;
 pub use pictures::Pictures;
+use planning::Planning;
 pub use recognising::Recognising;
 pub use searching::Searching;
 use similar::Similar;
@@ -71,6 +73,8 @@ pub type Wake = Arc<dyn Fn() + Send + Sync>;
 part::parts! {
     /// Opening and closing libraries.
     opening: Opening,
+    /// Imports that wait for the user.
+    planning: Planning,
     /// The current search and its answer.
     searching: Searching,
     /// The labelling desk and its advisers.
@@ -122,13 +126,23 @@ impl Desk {
             Command::Open(path) => opening::open_path(ctx, path, Joins::No),
             Command::Add(path) => opening::open_path(ctx, path, Joins::Library),
             Command::AddSimilar(path) => opening::open_path(ctx, path, Joins::Similar),
+            Command::OpenPlanned(path) => opening::open_path(ctx, path, Joins::Planned),
+            Command::AddPlanned(path) => opening::open_path(ctx, path, Joins::LibraryPlanned),
             Command::OpenSample => parts.opening.open_sample(ctx),
             Command::Close => parts.opening.close(ctx),
             Command::RestoreSnapshot(path) => parts.opening.restore_snapshot(ctx, path),
             Command::Repair(folder) => parts.opening.repair(ctx, folder),
             Command::Import { folder, labels, exclude, table } => {
-                importing::import(ctx, folder, ImportOptions { labels, exclude }, table);
+                importing::import(ctx, folder, ImportOptions { labels, exclude, ..ImportOptions::default() }, Texts::Usual(table));
             }
+            Command::ImportAgain(folder) => {
+                let options = planning::options_of(ctx, &folder);
+                importing::import(ctx, folder, options, Texts::Usual(None));
+            }
+            Command::PlanImport(folder, options) => parts.planning.plan(ctx, folder, options),
+            Command::GiveUpImport => parts.planning.give_up(ctx),
+            Command::ImportPlanned(table) => parts.planning.import(ctx, table),
+            Command::SaveReport(to) => parts.upkeep.save_report(ctx, to),
             Command::Rescan => importing::rescan(ctx),
             Command::ReadTable(path) => importing::read_table(ctx, path),
             Command::Relocate(old, new) => importing::relocate(ctx, old, new),

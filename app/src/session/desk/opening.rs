@@ -39,8 +39,9 @@ pub struct Opening {
     closers: Vec<JoinHandle<()>>,
     /// Held by the job that opens a library.
     gate: Arc<Mutex<()>>,
-    /// Folders to be imported into the library that is being opened.
-    waiting: Vec<PathBuf>,
+    /// Folders to be imported into the library that is being opened, and whether that is planned
+    /// first.
+    waiting: Vec<(PathBuf, bool)>,
     damaged: Option<Damaged>,
     tray: Vec<Tried>,
     /// Whether the page of recognition is to be shown because an image or a model was opened.
@@ -58,8 +59,8 @@ struct Damaged {
 pub(super) enum Message {
     /// What lies at a path.
     Found(Found),
-    /// A folder has pictures, or a library already.
-    Fillable(PathBuf),
+    /// A folder has pictures, or a library already; and whether an import is planned first.
+    Fillable(PathBuf, bool),
     /// A library was opened.
     Opened(Box<Opened>),
     /// A library could not be opened because it is damaged: its folder, and the damage in words.
@@ -80,8 +81,24 @@ pub(super) enum Joins {
     No,
     /// The open library: a folder is imported.
     Library,
-    /// The open library, but an image is a query for images like it.
+    /// The open library, but the user sees first what an import of a folder would take in.
+    LibraryPlanned,
+    /// The same, but an image is a query for images like it.
     Similar,
+    /// Nothing, but the user sees first what an import of a folder would take in.
+    Planned,
+}
+
+impl Joins {
+    /// Whether the user sees first what an import would take in.
+    fn plans(self) -> bool {
+        matches!(self, Self::LibraryPlanned | Self::Similar | Self::Planned)
+    }
+
+    /// Whether a folder joins the open library.
+    fn is_library(self) -> bool {
+        matches!(self, Self::Library | Self::LibraryPlanned | Self::Similar)
+    }
 }
 
 /// A library that was opened.
@@ -110,7 +127,7 @@ impl Part for Opening {
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
             Message::Found(found) => self.open_found(ctx, found),
-            Message::Fillable(folder) => self.open(ctx, move |session| open_folder(session, &folder)),
+            Message::Fillable(folder, plans) => self.open(ctx, move |session| open_folder(session, &folder, plans)),
             Message::Opened(opened) => self.opened(ctx, *opened),
             Message::Damaged(folder, words) => {
                 ctx.tell(problem(&words));
@@ -165,10 +182,10 @@ impl Opening {
                 ctx.ask(Command::Recognise(ImageQuery::File(path)));
             }
             // It is imported into the library that is being opened.
-            Target::Folder if joins != Joins::No && ctx.jobs.is_running(&JobKind::Open) => self.waiting.push(path),
-            Target::Folder if joins != Joins::No && ctx.library.is_some() => ctx.ask(import_of(path)),
+            Target::Folder if joins.is_library() && ctx.jobs.is_running(&JobKind::Open) => self.waiting.push((path, joins.plans())),
+            Target::Folder if joins.is_library() && ctx.library.is_some() => ctx.ask(import_of(path, joins.plans())),
             Target::Library => self.open(ctx, move |session| open_library(session, &path)),
-            Target::Folder => look_into(ctx, path),
+            Target::Folder => look_into(ctx, path, joins.plans()),
         }
     }
 
@@ -176,7 +193,7 @@ impl Opening {
     pub(super) fn open_sample(&mut self, ctx: &mut Context) {
         self.open(ctx, |session| {
             let sample = session.sample()?;
-            let mut opened = open_folder(session, &sample.train)?;
+            let mut opened = open_folder(session, &sample.train, false)?;
             opened.name = "Sample".into();
             if let Some(Command::Import { table, .. }) = &mut opened.then {
                 *table = Some(sample.captions);
@@ -252,7 +269,7 @@ impl Opening {
         for words in news {
             ctx.tell(note(words));
         }
-        let joining = std::mem::take(&mut self.waiting).into_iter().map(import_of);
+        let joining = std::mem::take(&mut self.waiting).into_iter().map(|(folder, plans)| import_of(folder, plans));
         then.into_iter().chain(joining).for_each(|command| ctx.ask(command));
     }
 
@@ -297,12 +314,12 @@ impl Opening {
 
 /// Opens the library of a folder of images if there is one already, or pictures to fill it with:
 /// otherwise the library that is open stays.
-fn look_into(ctx: &mut Context, folder: PathBuf) {
+fn look_into(ctx: &mut Context, folder: PathBuf, plans: bool) {
     ctx.job(JobKind::Open, move |session| {
         if what_is(&session.library_of(&folder)?) != Target::Library {
             Dataset::open(&folder, &OpenOptions { labels: Labels::None, ..Default::default() }, session.progress())?;
         }
-        Ok(Message::Fillable(folder))
+        Ok(Message::Fillable(folder, plans))
     });
 }
 
@@ -328,17 +345,22 @@ fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
 }
 
 /// Opens the library of a plain folder of images; it is created and filled when there is none yet.
-fn open_folder(session: &Session, folder: &Path) -> Result<Opened> {
+fn open_folder(session: &Session, folder: &Path, plans: bool) -> Result<Opened> {
     let place = session.library_of(folder)?;
     let library = session.open_or_create_library(&place)?;
     let folder = std::fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let then = Some(import_of(folder.clone()));
+    let is_known = library.state().roots().any(|(_, root)| root.path == folder);
+    let then = Some(if is_known { Command::ImportAgain(folder.clone()) } else { import_of(folder.clone(), plans) });
     Ok(Opened { then, ..Opened::new(place, folder, name, library) })
 }
 
-fn import_of(folder: PathBuf) -> Command {
-    Command::Import { folder, labels: Labels::Auto, exclude: Vec::new(), table: None }
+/// The command that imports a folder, or plans that.
+fn import_of(folder: PathBuf, plans: bool) -> Command {
+    match plans {
+        true => Command::PlanImport(folder, None),
+        false => Command::Import { folder, labels: Labels::Auto, exclude: Vec::new(), table: None },
+    }
 }
 
 /// The images in a folder, with their thumbnails.

@@ -1,15 +1,18 @@
 //! Upkeep of a library: its health, checks, snapshots, and a second try for files that could not be
 //! imported.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tessera_core::Error;
 use tessera_core::error::display;
-use tessera_core::library::health::Health;
+use tessera_core::library::health::{Health, SkippedFile};
+use tessera_core::library::import::{FailedFile, TableRead};
 use tessera_core::library::{Library, backup};
 use tessera_core::plural::count;
 
+use super::super::file_report;
 use super::Message as DeskMessage;
 use super::context::{Context, Event};
 use super::notices::{done, problem};
@@ -17,20 +20,31 @@ use super::part::Part;
 use crate::command::Command;
 use crate::job::JobKind;
 
+/// The reason, in one word, for names in tables that are not those of one image.
+const NO_IMAGE: &str = "no_image";
+
 /// The health of the library, as last requested.
 #[derive(Default)]
 pub struct Upkeep {
     health: Option<Health>,
     /// What the last import of each folder found, in words.
     imports: HashMap<PathBuf, String>,
+    /// Names in tables that are those of no image, or of several, by table.
+    names: BTreeMap<PathBuf, Vec<SkippedFile>>,
+    /// Files that were left out of imports since the library was opened, by folder.
+    left_out: BTreeMap<PathBuf, Vec<SkippedFile>>,
+    /// What was not taken in, by reason and then by path.
+    not_taken_in: Vec<SkippedFile>,
 }
 
 /// News of the library's upkeep.
 pub(super) enum Message {
     /// The health of the library.
     Health(Box<Health>),
-    /// What an import of a folder found, in words.
-    Imported(PathBuf, String),
+    /// What an import of a folder found, in words, and which files it left out.
+    Imported(PathBuf, String, Vec<SkippedFile>),
+    /// Names in a table that are those of no image, or of several.
+    Names(PathBuf, Vec<SkippedFile>),
 }
 
 impl Part for Upkeep {
@@ -42,8 +56,19 @@ impl Part for Upkeep {
 
     fn take_in(&mut self, _: &mut Context, message: Message) {
         match message {
-            Message::Health(health) => self.health = Some(*health),
-            Message::Imported(folder, words) => drop(self.imports.insert(folder, words)),
+            Message::Health(health) => {
+                self.health = Some(*health);
+                self.sort();
+            }
+            Message::Names(table, names) => {
+                self.names.insert(table, names);
+                self.sort();
+            }
+            Message::Imported(folder, words, left_out) => {
+                self.imports.insert(folder.clone(), words);
+                self.left_out.insert(folder, left_out);
+                self.sort();
+            }
         }
     }
 
@@ -60,15 +85,71 @@ impl Upkeep {
         self.health.as_ref()
     }
 
+    /// What was not taken in: files that failed when they were last imported; and since the library
+    /// was opened other files that were left out, copies, and names in tables that are those of no
+    /// image or of several. By reason, and then by path.
+    pub fn not_taken_in(&self) -> &[SkippedFile] {
+        &self.not_taken_in
+    }
+
+    /// The same as parts, each with its reason.
+    pub fn by_reason(&self) -> impl Iterator<Item = (&str, &[SkippedFile])> {
+        let mut rest = self.not_taken_in.as_slice();
+        std::iter::from_fn(move || {
+            let reason = rest.first()?.reason.as_str();
+            let part;
+            (part, rest) = rest.split_at(rest.partition_point(|file| file.reason.as_str() <= reason));
+            Some((reason, part))
+        })
+    }
+
+    fn sort(&mut self) {
+        let failed = self.health.iter().flat_map(|health| &health.skipped);
+        let others = self.left_out.values().chain(self.names.values()).flatten();
+        self.not_taken_in = failed.chain(others).cloned().collect();
+        self.not_taken_in.sort_by(|a, b| (&a.reason, &a.path, &a.detail).cmp(&(&b.reason, &b.path, &b.detail)));
+        self.not_taken_in.dedup();
+    }
+
+    /// Writes the list of what was not taken in to a file, as JSON lines.
+    pub(super) fn save_report(&self, ctx: &mut Context, to: PathBuf) {
+        let lines = self.not_taken_in.clone();
+        ctx.short(move || {
+            let written = file_report::create(&to).and_then(|mut file| {
+                lines
+                    .iter()
+                    .try_for_each(|line| file_report::line(&mut file, &line.path, &line.reason, &line.detail))
+                    .map_err(Error::io("write", &to))
+            });
+            match written {
+                Ok(()) => DeskMessage::from(done(format!("Wrote {} to {}", count(lines.len(), "line"), display(&to)))),
+                Err(error) => problem(error).into(),
+            }
+        });
+    }
+
     /// What the last import of a folder found since the library was opened, in words.
     pub fn imported(&self, folder: &Path) -> Option<&str> {
         self.imports.get(folder).map(String::as_str)
     }
 }
 
-/// Notes what an import of a folder found.
-pub(super) fn imported(folder: PathBuf, words: String) -> DeskMessage {
-    Message::Imported(folder, words).into()
+/// Notes what an import of a folder found, and which files it left out.
+pub(super) fn imported(folder: PathBuf, words: String, left_out: Vec<FailedFile>) -> DeskMessage {
+    let left_out = left_out.into_iter().map(|FailedFile { path, reason, detail }| SkippedFile { path, reason: reason.into(), detail });
+    Message::Imported(folder, words, left_out.collect()).into()
+}
+
+/// Notes the names in a table that are those of no image of the library, or of several.
+pub(super) fn names_without(table: &Path, read: &TableRead) -> DeskMessage {
+    let line = |name: &String, what: &str| SkippedFile {
+        path: table.to_owned(),
+        reason: NO_IMAGE.to_owned(),
+        detail: format!("`{}` is the name of {what}", display(Path::new(name))),
+    };
+    let none = read.unmatched.iter().map(|name| line(name, "no image of the library"));
+    let several = read.ambiguous.iter().map(|name| line(name, "several images of the library"));
+    Message::Names(table.to_owned(), none.chain(several).collect()).into()
 }
 
 /// Reads the health of the library.
@@ -76,7 +157,7 @@ pub(super) fn look_at_health(ctx: &mut Context) {
     ctx.with_library(|_, library| health(library));
 }
 
-fn health(library: &Library) -> DeskMessage {
+pub(super) fn health(library: &Library) -> DeskMessage {
     library.health().map_or_else(|error| problem(error).into(), |health| Message::Health(Box::new(health)).into())
 }
 

@@ -8,7 +8,7 @@ mod table;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
@@ -17,7 +17,9 @@ use super::Library;
 use super::draft::Draft;
 use super::event::{Change, EventId, EventKind, Field, FolderWord, RootId, Swap};
 use super::state::{Place, Root};
-use crate::data::{Dataset, ImageSource, Labels, Meta, OpenOptions, UNLABELLED};
+use crate::data::plan::ImportPlan;
+use crate::data::tables::beside;
+use crate::data::{Dataset, ImageSource, Labels, Masks, Meta, OpenOptions, UNLABELLED};
 use crate::error::{self, Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
@@ -26,7 +28,7 @@ use look::{Known, Look, Refused, Seen, look};
 
 pub use super::hold;
 pub use look::holds;
-pub use report::{ClassConflict, FailedFile, Imported, TextLeftOut};
+pub use report::{ClassConflict, DUPLICATE, FailedFile, Imported, MASK, TextLeftOut};
 pub use table::TableRead;
 pub(super) use table::read_table;
 
@@ -40,6 +42,48 @@ pub struct ImportOptions {
     pub labels: Labels,
     /// Patterns of files and folders that are left out, such as `*.tmp` or `drafts/**`.
     pub exclude: Vec<String>,
+    /// What becomes of pictures that are masks of others.
+    pub masks: Masks,
+}
+
+/// What stands between the source of labels and what becomes of masks, where a root says both.
+const AND_MASKS: &str = ", masks ";
+
+impl ImportOptions {
+    /// Those that a folder was imported with.
+    pub fn of(root: &Root) -> Self {
+        let (labels, masks) = root.labels.split_once(AND_MASKS).unwrap_or((&root.labels, ""));
+        let labels = [Labels::ClassFolders, Labels::NorbNames, Labels::None].into_iter().find(|known| known.name() == labels);
+        let masks = [Masks::Keep, Masks::LeaveOut].into_iter().find(|known| known.name() == masks);
+        Self { labels: labels.unwrap_or_default(), exclude: root.exclude.clone(), masks: masks.unwrap_or_default() }
+    }
+
+    /// The root of a folder that is imported with these.
+    fn root(&self, folder: &Path) -> Root {
+        let labels = match self.masks {
+            Masks::Auto => self.labels.name().to_owned(),
+            masks => format!("{}{AND_MASKS}{}", self.labels.name(), masks.name()),
+        };
+        Root { path: folder.to_owned(), labels, exclude: self.exclude.clone() }
+    }
+
+    /// How an import opens a folder.
+    pub fn open(&self) -> OpenOptions {
+        let (labels, exclude, masks) = (self.labels, self.exclude.clone(), self.masks);
+        OpenOptions { labels, exclude, masks, unlabelled_too: true, ..OpenOptions::default() }
+    }
+}
+
+/// What an import of `folder` would take in, without taking anything in.
+///
+/// # Errors
+/// As [`ImportPlan::of`].
+///
+/// # Complexity
+/// As [`ImportPlan::of`].
+pub fn plan(folder: &Path, options: &ImportOptions, progress: &Progress) -> Result<ImportPlan> {
+    let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
+    ImportPlan::of(&folder, &options.open(), progress)
 }
 
 /// Imports the image files below `folder`. The library is held only for moments, so that others can
@@ -64,18 +108,21 @@ pub(super) fn take_in(
     progress: &Progress,
 ) -> Result<Imported> {
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
-    let open = OpenOptions { labels: options.labels, exclude: options.exclude.clone(), unlabelled_too: true, ..OpenOptions::default() };
-    let data = Dataset::open(&folder, &open, progress)?;
+    let data = Dataset::open(&folder, &options.open(), progress)?;
     let mut report = Imported { layout: data.layout.words.clone(), ..Imported::default() };
     for skipped in &data.skipped {
         report.found += 1;
         if skipped.reason == "unsupported" {
             report.unsupported += 1;
+            report.unsupported_files.push(FailedFile::skipped(skipped));
         } else {
-            report.failed.push(FailedFile { path: skipped.path.clone(), reason: skipped.reason, detail: skipped.detail.clone() });
+            report.failed.push(FailedFile::skipped(skipped));
         }
     }
     report.found += data.items.len();
+    report.masks.clone_from(&data.masks);
+    let texts: HashSet<PathBuf> = data.items.iter().filter_map(|item| beside(item.path())).collect();
+    report.others = data.others.iter().filter(|path| !texts.contains(*path)).cloned().collect();
 
     let (root, decoder, state) = {
         let mut library = hold(library);
@@ -155,6 +202,8 @@ pub(super) fn take_in(
     }
     let mut library = hold(library);
     if !report.cancelled {
+        // Other files that were left out are not noted: their names may tell of an image that is
+        // forgotten later.
         library.cache().put_skipped(&folder, report.failed.iter().map(|file| (file.path.as_path(), file.reason, file.detail.as_str())))?;
     }
     // Images that the recogniser could not have before may be there now.
@@ -175,8 +224,7 @@ fn root_for(library: &mut Library, folder: &Path, options: &ImportOptions) -> Re
     if let Some((id, _)) = library.state().roots().find(|(_, root)| folder != root.path && folder.starts_with(&root.path)) {
         return Ok(id);
     }
-    let root = Root { path: folder.to_owned(), labels: options.labels.name().to_owned(), exclude: options.exclude.clone() };
-    library.enter_root(root)
+    library.enter_root(options.root(folder))
 }
 
 /// Updates what folders and names say of files that have not changed, as the first event of the

@@ -2,7 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
+use crate::data::plan::{NO_PICTURE, not_a_picture};
+use crate::data::{Mask, Skipped};
+use crate::error::{self, Error};
+
+/// The reason, in one word, for pictures that are masks of others.
+pub const MASK: &str = "mask";
+/// The reason, in one word, for files with the bytes of an image.
+pub const DUPLICATE: &str = "duplicate";
 
 /// What an import did. Every image file found is counted once: `found` is the sum of the five that
 /// follow it.
@@ -22,6 +29,12 @@ pub struct Imported {
     pub conflicts: Vec<ClassConflict>,
     /// Pictures of a format that cannot be read.
     pub unsupported: usize,
+    /// Those files.
+    pub unsupported_files: Vec<FailedFile>,
+    /// Not in `found`: pictures left out because they are masks of others.
+    pub masks: Vec<Mask>,
+    /// Not in `found`: files that are no pictures by their ending, without captions beside images.
+    pub others: Vec<PathBuf>,
     /// Files that could not be taken in.
     pub failed: Vec<FailedFile>,
     /// Of `imported`: known files with other bytes than before.
@@ -38,6 +51,23 @@ pub struct Imported {
     pub layout: String,
     /// Whether it was cancelled; what was done till then stays.
     pub cancelled: bool,
+}
+
+impl Imported {
+    /// Every file that was not taken in, or is a copy of an image, with the reason; without those
+    /// that failed and those that the user wanted forgotten.
+    pub fn left_out(&self) -> Vec<FailedFile> {
+        let detail = |of: &Path| format!("a mask or map of {}", error::display(of));
+        let mask = |mask: &Mask| FailedFile { path: mask.path.clone(), reason: MASK, detail: detail(&mask.of) };
+        let other = |path: &PathBuf| FailedFile { path: path.clone(), reason: NO_PICTURE, detail: not_a_picture(path) };
+        let copy = |(path, first): &(PathBuf, PathBuf)| FailedFile {
+            path: path.clone(),
+            reason: DUPLICATE,
+            detail: format!("has the bytes of {}", error::display(first)),
+        };
+        let left_out = self.unsupported_files.iter().cloned().chain(self.masks.iter().map(mask)).chain(self.others.iter().map(other));
+        left_out.chain(self.copies.iter().map(copy)).collect()
+    }
 }
 
 /// A file with the bytes of an image, in the folder of another class.
@@ -76,6 +106,10 @@ pub struct FailedFile {
 }
 
 impl FailedFile {
+    pub(super) fn skipped(skipped: &Skipped) -> Self {
+        Self { path: skipped.path.clone(), reason: skipped.reason, detail: skipped.detail.clone() }
+    }
+
     pub(super) fn new(path: &Path, error: &Error) -> Self {
         Self { path: path.to_owned(), reason: error.reason(), detail: error.to_string() }
     }

@@ -1,0 +1,150 @@
+//! Imports that wait for the user, who sees first what each would take in.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use image::RgbImage;
+use tessera_core::data::plan::ImportPlan;
+use tessera_core::library::import::ImportOptions;
+
+use super::context::{Context, Event};
+use super::importing::{self, Texts};
+use super::part::Part;
+use crate::job::JobKind;
+
+/// The longer side of small pictures, in pixels.
+const SIDE: u32 = 96;
+
+/// The import that waits for the user, and the folders after it.
+#[derive(Default)]
+pub struct Planning {
+    now: Option<PlannedImport>,
+    waiting: VecDeque<PathBuf>,
+}
+
+/// An import that waits for the user.
+pub struct PlannedImport {
+    /// The folder.
+    pub folder: PathBuf,
+    /// How it is to be imported.
+    pub options: ImportOptions,
+    /// What that would take in, or why it cannot be done, as last computed; `None` before that.
+    pub outcome: Option<Result<Arc<ImportPlan>, String>>,
+    /// Whether the outcome is that of the options; otherwise it is being computed.
+    pub is_current: bool,
+    /// Small pictures of the examples, as they come.
+    pub pictures: Vec<(PathBuf, Arc<RgbImage>)>,
+}
+
+impl PlannedImport {
+    /// The plan, if there is one.
+    pub fn plan(&self) -> Option<&ImportPlan> {
+        self.outcome.as_ref()?.as_deref().ok()
+    }
+}
+
+/// News of plans.
+pub(super) enum Message {
+    /// What an import of a folder would take in.
+    Planned(PathBuf, Result<Arc<ImportPlan>, String>),
+    /// A small picture of a file in the folder.
+    Picture(PathBuf, PathBuf, Arc<RgbImage>),
+}
+
+impl Part for Planning {
+    type Message = Message;
+
+    fn new(_: &Context) -> io::Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn take_in(&mut self, _: &mut Context, message: Message) {
+        let Some(now) = &mut self.now else { return };
+        match message {
+            Message::Planned(folder, outcome) if folder == now.folder => {
+                (now.outcome, now.is_current) = (Some(outcome), true);
+            }
+            Message::Picture(folder, path, picture) if folder == now.folder => {
+                now.pictures.retain(|(known, _)| *known != path);
+                now.pictures.push((path, picture));
+            }
+            _ => {}
+        }
+    }
+
+    fn hear(&mut self, _: &mut Context, event: Event) {
+        if event == Event::Closed {
+            *self = Self::default();
+        }
+    }
+}
+
+impl Planning {
+    /// The import that waits for the user.
+    pub fn now(&self) -> Option<&PlannedImport> {
+        self.now.as_ref()
+    }
+
+    /// Works out what an import of a folder would take in, in place of an earlier plan for it. A
+    /// plan for another folder comes first.
+    pub(super) fn plan(&mut self, ctx: &mut Context, folder: PathBuf, options: Option<ImportOptions>) {
+        if ctx.shared().is_none() {
+            return;
+        }
+        match &self.now {
+            Some(now) if now.folder != folder => {
+                if !self.waiting.contains(&folder) {
+                    self.waiting.push_back(folder);
+                }
+                return;
+            }
+            _ => {}
+        }
+        let options = options.unwrap_or_else(|| options_of(ctx, &folder));
+        let before = self.now.take();
+        let (outcome, pictures) = before.map(|now| (now.outcome, now.pictures)).unwrap_or_default();
+        self.now = Some(PlannedImport { folder: folder.clone(), options: options.clone(), outcome, is_current: false, pictures });
+        let outbox = ctx.outbox.clone();
+        let known: Vec<PathBuf> = self.now.iter().flat_map(|now| &now.pictures).map(|(path, _)| path.clone()).collect();
+        ctx.job(JobKind::PlanImport, move |session| {
+            let plan = session.plan_import(&folder, &options).map(Arc::new);
+            session.progress().step()?;
+            outbox.send(Message::Planned(folder.clone(), plan.as_ref().map(Arc::clone).map_err(ToString::to_string)));
+            for example in plan.iter().flat_map(|plan| &plan.examples) {
+                session.progress().step()?;
+                let Ok(plan) = &plan else { break };
+                if let Some(picture) = (!known.contains(&example.path)).then(|| session.picture(&plan.root.join(&example.path), SIDE).ok())
+                {
+                    let picture = picture.map(|picture| Arc::new(picture.pixels));
+                    picture.into_iter().for_each(|picture| outbox.send(Message::Picture(folder.clone(), example.path.clone(), picture)));
+                }
+            }
+            Ok(())
+        });
+    }
+
+    /// Gives the import that waits up, and goes on with the next folder.
+    pub(super) fn give_up(&mut self, ctx: &mut Context) {
+        ctx.jobs.stop(&JobKind::PlanImport);
+        self.now = None;
+        if let Some(next) = self.waiting.pop_front() {
+            self.plan(ctx, next, None);
+        }
+    }
+
+    /// Starts the import that waits, and reads a table of captions or labels after it.
+    pub(super) fn import(&mut self, ctx: &mut Context, table: Option<PathBuf>) {
+        if let Some(PlannedImport { folder, options, .. }) = self.now.take() {
+            importing::import(ctx, folder, options, Texts::Only(table));
+        }
+        self.give_up(ctx);
+    }
+}
+
+/// The options that a folder was imported with, or the usual ones.
+pub(super) fn options_of(ctx: &Context, folder: &Path) -> ImportOptions {
+    let mut roots = ctx.state().into_iter().flat_map(|state| state.roots());
+    roots.find(|(_, root)| root.path == folder).map(|(_, root)| ImportOptions::of(root)).unwrap_or_default()
+}

@@ -1,0 +1,217 @@
+//! Finds pictures that are masks or maps of other pictures: by their names and folders, and by the
+//! first bytes of a few of them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+
+use crate::picture::glance::{Colours, Glance};
+
+/// Words in names of masks, in lower case. Digits may follow them.
+const WORDS: [&str; 28] = [
+    "annotation",
+    "annotations",
+    "depth",
+    "disparity",
+    "groundtruth",
+    "gt",
+    "label",
+    "labels",
+    "map",
+    "maps",
+    "mask",
+    "masks",
+    "matte",
+    "mattes",
+    "seg",
+    "segm",
+    "segmentation",
+    "segmentationclass",
+    "segmentationobject",
+    "segmentations",
+    "segs",
+    "silhouette",
+    "silhouettes",
+    "trimap",
+    "trimaps",
+    "truth",
+    "truths",
+    "ground",
+];
+
+/// Words in names of the pictures that masks belong to, and of their folders, in lower case.
+const PICTURES: [&str; 15] = [
+    "image",
+    "images",
+    "img",
+    "imgs",
+    "jpeg",
+    "jpegimages",
+    "jpg",
+    "original",
+    "originals",
+    "photo",
+    "photos",
+    "picture",
+    "pictures",
+    "png",
+    "rgb",
+];
+
+/// Files of each kind of which the first bytes are looked at.
+const SAMPLE: usize = 8;
+
+/// A picture, as its path below the root says it.
+struct Named {
+    /// The words of its folders.
+    folders: Vec<String>,
+    /// The words of its name.
+    stem: Vec<String>,
+}
+
+/// Pictures that are masks of others.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Positions of masks, each with that of its picture.
+    pub(super) masks: BTreeMap<usize, usize>,
+    /// How many are named like masks, but look like photographs.
+    pub(super) doubtful: usize,
+}
+
+/// Finds masks among the pictures at `paths`. `trusts_names` takes those that are named like masks
+/// without looking at them.
+pub(super) fn find<'a>(root: &Path, paths: impl Iterator<Item = &'a Path>, trusts_names: bool) -> Found {
+    let paths: Vec<&Path> = paths.collect();
+    let named: Vec<Named> = paths.iter().map(|path| Named::of(root, path)).collect();
+    let mut found = Found::default();
+    for (_, candidates) in candidates(&named) {
+        if trusts_names || look_like_masks(&paths, &candidates) {
+            found.masks.extend(candidates);
+        } else {
+            found.doubtful += candidates.len();
+        }
+    }
+    found
+}
+
+/// Pictures that are named like masks of others, by the kind of their names.
+fn candidates(named: &[Named]) -> BTreeMap<(bool, String), Vec<(usize, usize)>> {
+    let mut pictures: HashMap<(String, String), usize> = HashMap::new();
+    let mut kinds: BTreeMap<(bool, String), Vec<(usize, usize)>> = BTreeMap::new();
+    let (in_names, others): (Vec<usize>, Vec<usize>) = (0..named.len()).partition(|i| named[*i].word().is_some());
+    let (in_folders, plain): (Vec<usize>, Vec<usize>) = others.into_iter().partition(|i| named[*i].folder_word().is_some());
+    for i in plain {
+        named[i].enter(&mut pictures, i);
+    }
+    let mut without = Vec::new();
+    for i in in_folders {
+        let name = &named[i];
+        let key = (name.place(true), name.stem.join("-"));
+        match (pictures.get(&key), name.folder_word()) {
+            (Some(of), Some(word)) => kinds.entry((false, word.to_owned())).or_default().push((i, *of)),
+            _ => without.push(i),
+        }
+    }
+    // What lies in a folder of that name without being a mask may have masks itself.
+    for i in without {
+        named[i].enter(&mut pictures, i);
+    }
+    for i in in_names {
+        let name = &named[i];
+        let places = [name.place(false), name.place(true)];
+        let of = name.stems().into_iter().flat_map(|stem| places.clone().map(|place| (place, stem.clone())));
+        if let (Some(of), Some(word)) = (of.filter_map(|key| pictures.get(&key)).next(), name.word()) {
+            kinds.entry((true, word.to_owned())).or_default().push((i, *of));
+        }
+    }
+    kinds
+}
+
+impl Named {
+    fn of(root: &Path, path: &Path) -> Self {
+        let below = path.strip_prefix(root).unwrap_or(path);
+        let folders = below.parent().into_iter().flat_map(Path::iter).flat_map(|name| words(&name.to_string_lossy())).collect();
+        Self { folders, stem: words(&below.file_stem().unwrap_or_default().to_string_lossy()) }
+    }
+
+    /// The word of masks in its name: at its end, before a number at its end, or at its beginning.
+    fn word(&self) -> Option<&str> {
+        let stem = &self.stem;
+        let last = stem.len().checked_sub(1)?;
+        let before = last.checked_sub(1).filter(|_| stem[last].bytes().all(|byte| byte.is_ascii_digit()));
+        [Some(last), before, Some(0)].into_iter().flatten().find_map(|i| mask_word(&stem[i]))
+    }
+
+    fn folder_word(&self) -> Option<&str> {
+        self.folders.iter().find_map(|word| mask_word(word))
+    }
+
+    /// Its folder without words of pictures, and perhaps without those of masks.
+    fn place(&self, drops_masks: bool) -> String {
+        let stays = |word: &&String| !(PICTURES.contains(&word.as_str()) || drops_masks && mask_word(word).is_some());
+        let words: Vec<&str> = self.folders.iter().filter(stays).map(String::as_str).collect();
+        words.join("/")
+    }
+
+    /// The names of the picture that it may be a mask of.
+    fn stems(&self) -> Vec<String> {
+        let is_word = |word: &String| mask_word(word).is_some();
+        let mut end = self.stem.len();
+        let last = self.stem.last().cloned();
+        if end >= 2 && self.stem[end - 1].bytes().all(|byte| byte.is_ascii_digit()) && is_word(&self.stem[end - 2]) {
+            end -= 1;
+        }
+        end -= self.stem[..end].iter().rev().take_while(|word| is_word(word)).count();
+        let start = self.stem.iter().take_while(|word| is_word(word)).count();
+        match (start, end) {
+            // A folder for each picture, in which the mask is called so.
+            (_, 0) => {
+                let number = last.filter(|_| start < self.stem.len());
+                number.into_iter().chain(["image", "img", "photo", "picture", "rgb", "original"].map(str::to_owned)).collect()
+            }
+            (0, end) => vec![self.stem[..end].join("-")],
+            (start, end) if end < self.stem.len() => vec![self.stem[..end].join("-"), self.stem[start..].join("-")],
+            (start, _) => vec![self.stem[start..].join("-")],
+        }
+    }
+
+    /// Enters it as a picture that may have masks.
+    fn enter(&self, pictures: &mut HashMap<(String, String), usize>, i: usize) {
+        let bare: Vec<&str> = self.stem.iter().map(String::as_str).filter(|word| !PICTURES.contains(word)).collect();
+        for place in [self.place(false), self.place(true)] {
+            pictures.entry((place.clone(), self.stem.join("-"))).or_insert(i);
+            if !bare.is_empty() && bare.len() < self.stem.len() {
+                pictures.entry((place, bare.join("-"))).or_insert(i);
+            }
+        }
+    }
+}
+
+/// The words of a name, in lower case.
+fn words(name: &str) -> Vec<String> {
+    name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// The word of masks that a word is, if it is one; digits may follow it.
+fn mask_word(word: &str) -> Option<&'static str> {
+    let bare = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    WORDS.into_iter().find(|known| *known == bare)
+}
+
+/// Whether at least three of four of a sample have one channel, a table of colours or few colours.
+/// Those of which nothing is known do not count.
+fn look_like_masks(paths: &[&Path], candidates: &[(usize, usize)]) -> bool {
+    let n = candidates.len().min(SAMPLE);
+    let sample = (0..n).map(|i| paths[candidates[i * candidates.len() / n].0]);
+    let (mut known, mut flat) = (0, 0);
+    for path in sample {
+        let Some(meta) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else { continue };
+        let Some(glance) = Glance::at(path) else { continue };
+        let pixels = u64::from(glance.size.0) * u64::from(glance.size.1);
+        known += 1;
+        // Less than a bit for each pixel: large areas of one colour, as no photograph has.
+        let has_few_colours = glance.is_exact && meta.len() * 8 < pixels;
+        flat += usize::from(glance.colours != Colours::Full || has_few_colours);
+    }
+    flat * 4 >= known * 3
+}

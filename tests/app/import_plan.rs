@@ -1,0 +1,135 @@
+//! `tessera import --dry-run`, and imports of data sets in layouts of their own.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// Three classes in numbered folders with maps beside the pictures, and files that are no
+/// pictures.
+fn numbered() -> World {
+    let world = World::new();
+    for (folder, class) in ["cow", "dog", "pig"].into_iter().enumerate() {
+        for object in 1..3u32 {
+            for view in 0..3u32 {
+                let stem = format!("{class}{object}-066-{:03}", view * 90);
+                world.picture(&format!("set/{}/{stem}.png", folder + 1), folder.min(1), object, view + 9 * folder as u32);
+                let shade = |x: u32, y: u32| if (x + y + object * 7 + view) % 64 < 32 { 255 } else { 0 };
+                let map = image::GrayImage::from_fn(64, 64, |x, y| image::Luma([shade(x + folder as u32, y)]));
+                let path = world.at(&format!("set/{}/maps/{stem}-map.png", folder + 1));
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                map.save(path).unwrap();
+            }
+        }
+    }
+    world.file("set/readme.md", b"text");
+    world.file("set/1/notes.xyz", b"text");
+    world
+}
+
+fn reasons(world: &World, report: &str) -> Vec<(String, String)> {
+    let text = fs::read_to_string(world.at(report)).unwrap();
+    let line = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let name = line["path"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+        assert!(!line["detail"].as_str().unwrap().is_empty());
+        (line["reason"].as_str().unwrap().to_owned(), name)
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn a_dry_run_tells_all_and_makes_nothing() {
+    let world = numbered();
+    let arguments = ["import", "lib.tessera", "set", "--dry-run", "--json", "--exclude", "pig*", "--report", "r.jsonl"];
+    let answer = world.run(arguments).ended(0).object();
+    assert!(!world.at("lib.tessera").exists(), "nothing is made");
+    assert_eq!((&answer["images"], &answer["masks"], &answer["skipped"]), (&json!(12), &json!(12), &json!(2)), "{answer}");
+    let plan = &answer["folders"][0];
+    assert_eq!((&plan["labels"], &plan["objects"]), (&json!("norb-names"), &json!(4)), "{plan}");
+    assert_eq!(plan["classes"], json!({"cow": 6, "dog": 6}));
+    assert_eq!(plan["excluded"], json!([{"pattern": "pig*", "files": 12}]));
+    assert_eq!(plan["skipped"], json!({"no_picture": 1, "unsupported": 1}));
+    assert_eq!(plan["files"], json!({"png": 24}));
+    let examples = plan["examples"].as_array().unwrap();
+    assert_eq!(examples.len(), 10);
+    assert!(examples.iter().any(|example| example["mask_of"].is_string()) && examples.iter().any(|example| example["class"] == "cow"));
+    assert_eq!(reasons(&world, "r.jsonl").len(), 2);
+    let words = world.run(["import", "lib.tessera", "set", "--plan", "--labels", "class-folders"]).ended(0).stdout;
+    for part in ["* --labels class-folders", "  --labels norb-names", "18 of other pictures left out", "mask of", "1/maps/cow"] {
+        assert!(words.contains(part), "{part} is not in {words}");
+    }
+    world.run(["import", "lib.tessera", "nowhere", "--dry-run"]).ended(74).complains("nowhere");
+    world.file("texts/a.txt", b"text");
+    world.run(["import", "lib.tessera", "texts", "--dry-run", "--json"]).ended(65).complains("texts");
+}
+
+#[test]
+fn an_import_does_what_its_dry_run_told() {
+    for (name, options) in
+        [("a", &[][..]), ("b", &["--labels", "class-folders"]), ("c", &["--masks", "keep"]), ("d", &["--exclude", "maps"])]
+    {
+        let world = numbered();
+        let library = format!("{name}.tessera");
+        let run = |more: &[&str]| {
+            let mut arguments = vec!["import", &library, "set", "--json"];
+            arguments.extend(options);
+            arguments.extend(more);
+            world.run(arguments).ended(0).object()
+        };
+        let plan = run(&["--dry-run"]);
+        let done = run(&["--report", "r.jsonl"]);
+        assert_eq!(plan["images"], json!(done["imported"].as_u64().unwrap() + done["duplicate"].as_u64().unwrap()), "{plan} {done}");
+        assert_eq!(plan["masks"], done["masks"], "{done}");
+        assert_eq!(plan["skipped"], json!(done["unsupported"].as_u64().unwrap() + done["others"].as_u64().unwrap()), "{done}");
+        let listed = reasons(&world, "r.jsonl");
+        let n = |reason: &str| listed.iter().filter(|(of, _)| of == reason).count();
+        assert_eq!((json!(n("mask")), n("unsupported"), n("no_picture")), (done["masks"].clone(), 1, 1), "{listed:?}");
+        let mut classes: Vec<String> = Vec::new();
+        world.run(["export", &library, "labels", "--to", "l.csv"]).ended(0);
+        for line in fs::read_to_string(world.at("l.csv")).unwrap().lines().skip(1) {
+            classes.push(line.rsplit(',').find(|part| !part.is_empty()).unwrap().to_owned());
+        }
+        classes.sort();
+        classes.dedup();
+        let planned: Vec<String> = plan["folders"][0]["classes"].as_object().unwrap().keys().cloned().collect();
+        assert_eq!(classes, planned, "{name}");
+    }
+}
+
+#[test]
+fn training_on_a_folder_leaves_masks_out_too() {
+    let world = numbered();
+    let answer = world.run(["train", "set", "--json", "--elements", "orb"]).ended(0).object();
+    assert_eq!((&answer["images"], &answer["classes"]), (&json!(18), &json!(3)), "{answer}");
+}
+
+#[test]
+fn netpbm_pictures_are_imported_and_those_that_lie_are_told() {
+    let world = World::new();
+    let grey = |seed: u8| (0..64 * 64u32).map(|i| ((i % 64 * 3) as u8) ^ seed ^ (i / 64 * 2) as u8).collect::<Vec<u8>>();
+    world.file("faces/ann/1.pgm", &[b"P5\n64 64\n255\n".as_slice(), &grey(1)].concat());
+    world.file("faces/ann/2.ppm", &[b"P6\n64 64\n255\n".as_slice(), &grey(2), &grey(3), &grey(4)].concat());
+    let wide: Vec<u8> = grey(5).iter().flat_map(|v| [*v, 0]).collect();
+    world.file("faces/bob/3.pgm", &[b"P5\n64 64\n65535\n".as_slice(), &wide].concat());
+    let plain: Vec<String> = grey(6).iter().map(u8::to_string).collect();
+    world.file("faces/bob/4.pgm", format!("P2\n# made by hand\n64 64\n255\n{}\n", plain.join("\n")).as_bytes());
+    world.file("faces/bob/5.pbm", &[b"P4\n64 64\n".as_slice(), &grey(7)[..512]].concat());
+    let pam = b"P7\nWIDTH 64\nHEIGHT 64\nDEPTH 1\nMAXVAL 255\nTUPLTYPE GRAYSCALE\nENDHDR\n";
+    world.file("faces/bob/6.pam", &[pam.as_slice(), &grey(8)].concat());
+    // Without an ending, told by its first bytes; a text that begins like one is none.
+    world.file("faces/bob/seven", &[b"P5 64 64 255\n".as_slice(), &grey(9)].concat());
+    world.file("faces/bob/text", b"P5 is a paper size");
+    world.file("faces/bob/lies.pgm", b"P5\n60000 1600\n255\nshort");
+    world.file("faces/bob/cut.ppm", &[b"P6\n64 64\n255\n".as_slice(), &grey(2)].concat());
+    let ran = world.run(["import", "lib.tessera", "faces", "--json", "--report", "r.jsonl"]).ended(1);
+    let answer = ran.complains("23 bytes for 60000 x 1600").object();
+    let counts: Vec<_> = ["imported", "failed", "unsupported", "worker_deaths"].iter().map(|key| answer[key].as_u64().unwrap()).collect();
+    assert_eq!(counts, [7, 2, 1, 0], "{answer}");
+    let mut listed: Vec<String> = reasons(&world, "r.jsonl").into_iter().map(|(_, name)| name).collect();
+    listed.sort();
+    assert_eq!(listed, ["cut.ppm", "lies.pgm", "text"]);
+    let plan = world.run(["import", "x.tessera", "faces", "--dry-run", "--json"]).ended(0).object();
+    assert_eq!(plan["folders"][0]["files"]["pgm"], 4, "{plan}");
+}
