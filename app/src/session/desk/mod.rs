@@ -161,6 +161,7 @@ impl Desk {
             Command::FindClusters(aim) => parts.clusters.find(ctx, aim),
             Command::MergeClusters(clusters) => parts.clusters.merge(ctx, clusters),
             Command::MoreSimilar => parts.similar.show_more(ctx),
+            Command::HitsInFull(images) => parts.searching.give_in_full(ctx, &images),
             Command::Why(image) => parts.searching.explain(ctx, image),
             Command::LabelFrom(only, order) => parts.labelling.label_from(ctx, only, order),
             Command::LabelNext(images, class, keys) => parts.labelling.label(ctx, images, class, keys),
