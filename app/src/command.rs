@@ -113,6 +113,8 @@ pub enum Command {
     SplitCluster(usize),
     /// Search among these images only; `None` searches among all.
     Narrow(Option<Arc<Vec<ItemId>>>),
+    /// Give these images of the answer to the search in full: caption, words, reasons.
+    HitsInFull(Vec<ItemId>),
     /// Explain why the search found an image.
     Why(ItemId),
     /// Choose the engine that answers searches.

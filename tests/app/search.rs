@@ -200,3 +200,147 @@ fn a_library_is_found_without_its_ending() {
     world.run(["search", "plain", "disc"]).ended(0);
     world.run(["search", "other", "disc"]).ended(65).complains("nothing of that name");
 }
+
+/// Images, and the words that they are said to have.
+fn words_of(world: &World, words: &[&str]) -> Vec<(u64, Vec<String>)> {
+    let answer = search(world, &[words, &["-k", "50"]].concat()).object();
+    let own = |hit: &Value| hit["words"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect();
+    answer["hits"].as_array().unwrap().iter().map(|hit| (hit["image"].as_u64().unwrap(), own(hit))).collect()
+}
+
+#[test]
+fn all_that_answer_are_counted() {
+    let world = captioned();
+    for by in ["memory", "index"] {
+        let answer = search(&world, &["disc", "-k", "5", "--by", by]).object();
+        assert_eq!((&answer["found"], answer["hits"].as_array().unwrap().len()), (&json!(12), 5), "{by}");
+        assert_eq!(found(&world, &["disc", "-k", "100", "--by", by]).len(), 12, "{by}");
+    }
+    let said = world.run(["search", "lib.tessera", "disc", "-k", "5"]).ended(0);
+    assert!(said.stdout.contains("12 images answer; these are the first 5"), "{}", said.stdout);
+    assert_eq!(search(&world, &["--class", "grid", "-k", "2"]).object()["found"], 12);
+    assert_eq!(search(&world, &["unicorn"]).object()["found"], 0);
+}
+
+/// `bicycle` and `barefoot` have one feature in the memory.
+#[test]
+fn no_hit_has_a_word_that_is_not_there() {
+    let world = captioned();
+    world.run(["caption", "lib.tessera", "#7", "a barefoot man"]).ended(0);
+    world.run(["caption", "lib.tessera", "#8", "a man on a bicycle"]).ended(0);
+    assert_eq!(words_of(&world, &["bicycle"]), [(8, vec!["bicycle".to_owned()])]);
+    assert_eq!(words_of(&world, &["barefoot"]), [(7, vec!["barefoot".to_owned()])]);
+    teach(&world, "barefoot", "#7", "1");
+    assert_eq!(words_of(&world, &["bicycle"]), [(8, vec!["bicycle".to_owned()])]);
+}
+
+#[test]
+fn errors_of_typing_are_forgiven_and_told() {
+    let world = captioned();
+    let ran = search(&world, &["red tabel", "--explain"]).complains("Did you mean: red table?");
+    let answer = ran.object();
+    assert_eq!((&answer["did_you_mean"], &answer["unknown_words"]), (&json!("red table"), &json!(["tabel"])));
+    let first = &answer["hits"][0];
+    assert_eq!((&first["image"], &first["words"]), (&json!(1), &json!(["red", "table"])), "{first}");
+    assert_eq!(first["read"], json!([{"word": "table", "typed": "tabel", "how": "correction"}]));
+    let terms = first["why"]["terms"].as_array().unwrap();
+    assert!(terms.iter().any(|term| term["words"] == "table" && term["typed"] == "tabel"), "{terms:?}");
+    let right = &search(&world, &["red table"]).object()["hits"][0];
+    assert!(first["score"].as_f64() < right["score"].as_f64() && right["read"] == json!([]), "{first} {right}");
+    let said = world.run(["search", "lib.tessera", "tabel", "--explain"]).ended(0).stdout;
+    assert!(said.contains("(has table (you typed tabel))") && said.contains(" table (you typed tabel)"), "{said}");
+    // A word that is there is never taken for another.
+    world.run(["caption", "lib.tessera", "#9", "tabel"]).ended(0);
+    let known = search(&world, &["tabel"]).object();
+    assert_eq!((&known["did_you_mean"], &known["hits"][0]["image"], &known["found"]), (&json!(null), &json!(9), &json!(1)));
+    world.run(["undo", "lib.tessera"]).ended(0);
+    assert_eq!(search(&world, &["tabel"]).object()["did_you_mean"], "table", "words come and go with captions");
+    assert_eq!(search(&world, &["\"tabel\""]).object()["found"], 0, "what is in quotes is meant as it is");
+    assert_eq!(search(&world, &["tabel", "--by", "index"]).object()["found"], 0);
+}
+
+#[test]
+fn other_forms_of_a_word_are_found_lower() {
+    let world = captioned();
+    world.run(["caption", "lib.tessera", "#7", "two rings"]).ended(0);
+    let answer = search(&world, &["rings"]).object();
+    assert_eq!((&answer["hits"][0]["image"], &answer["found"], &answer["did_you_mean"]), (&json!(7), &json!(4), &json!(null)));
+    assert_eq!(answer["hits"][1]["read"], json!([{"word": "ring", "typed": "rings", "how": "form"}]));
+    assert_eq!(search(&world, &["ring's"]).complains("another form of it, ring").object()["found"], 4);
+    world.run(["caption", "lib.tessera", "#8", "a café", "two people"]).ended(0);
+    assert_eq!(words_of(&world, &["cafe"]), [(8, vec!["café".to_owned()])]);
+    assert_eq!(search(&world, &["cafe"]).object()["hits"][0]["read"][0]["how"], "form");
+    assert_eq!(search(&world, &["cafe\u{301}"]).object()["hits"][0]["read"], json!([]), "it is the same word");
+    assert_eq!(words_of(&world, &["person"]), [(8, vec!["people".to_owned()])]);
+}
+
+#[test]
+fn a_class_is_one_however_its_accents_are_written() {
+    let world = captioned();
+    world.run(["label", "lib.tessera", "#1", "--as", "café"]).ended(0);
+    world.run(["label", "lib.tessera", "#2", "--as", "cafe\u{301}"]).ended(0);
+    for class in ["café", "cafe\u{301}"] {
+        assert_eq!(search(&world, &["--class", class]).object()["found"], 2, "{class:?}");
+    }
+    let picture = std::fs::read(world.at("images/disc/disc_02_0_0_0_lt.png")).unwrap();
+    for (folder, name, end) in [("niño", "a.png", 1u8), ("nin\u{303}o", "b.png", 2)] {
+        // Bytes behind its end make another file of the picture.
+        world.file(&format!("more/{folder}/{name}"), &[&picture[..], &[end]].concat());
+    }
+    world.run(["import", "lib.tessera", "more", "--labels", "class-folders"]).ended(0);
+    assert_eq!(search(&world, &["--class", "niño"]).object()["found"], 2);
+}
+
+#[test]
+fn images_with_all_words_come_first() {
+    let world = captioned();
+    let long = "a boat and a cart and an elm, a fir, a gate, a hill, an inn, a jar, a kite, a lamp by a mill";
+    for (image, text) in [("#7", long), ("#8", "cart"), ("#9", "boat"), ("#10", "a boat")] {
+        world.run(["caption", "lib.tessera", image, text]).ended(0);
+    }
+    for by in ["memory", "index"] {
+        let answer = search(&world, &["boat cart", "-k", "50", "--by", by]).object();
+        let hits = answer["hits"].as_array().unwrap();
+        assert!(
+            hits[0]["image"] == 7 && hits[0]["all_words"] == true && hits[0]["score"].as_f64() < hits[1]["score"].as_f64(),
+            "{by} {answer}"
+        );
+        assert!(hits.len() == 4 && hits[1..].iter().all(|hit| hit["all_words"] == false), "{by} {answer}");
+    }
+    teach(&world, "boat cart", "#9", "1");
+    assert_eq!(search(&world, &["boat cart"]).object()["hits"][0]["image"], 9, "it was taught otherwise");
+}
+
+#[test]
+fn the_last_word_goes_on_by_captions_classes_and_names() {
+    let world = captioned();
+    world.run(["label", "lib.tessera", "#1", "--as", "table lamp"]).ended(0);
+    let complete = |text: &str| {
+        let answer = search(&world, &["--complete", text]).object();
+        let all = answer["completions"].as_array().unwrap().iter();
+        all.map(|one| (one["text"].as_str().unwrap().to_owned(), one["source"].as_str().unwrap().to_owned())).collect::<Vec<_>>()
+    };
+    let one = |text: &str, source: &str| (text.to_owned(), source.to_owned());
+    assert_eq!(complete("red ta"), [one("red table lamp", "class"), one("red table", "caption")]);
+    assert_eq!(complete("a table la"), [one("a table lamp", "class"), one("a table lamp", "caption")][..1]);
+    assert_eq!(complete("gri"), [one("grid", "class")]);
+    assert_eq!(complete("bla"), [one("black", "caption")]);
+    assert_eq!(complete("l"), [one("lamp", "caption"), one("lt", "name")].into_iter().rev().collect::<Vec<_>>());
+    assert_eq!(complete("tabel"), [one("table", "meant")]);
+    assert_eq!(complete("red "), []);
+    assert!(world.run(["search", "lib.tessera", "--complete", "bla"]).ended(0).stdout.contains("black  (caption, 1)"));
+    world.run(["search", "lib.tessera", "--complete", "bla", "--class", "disc"]).ended(2);
+}
+
+#[test]
+fn search_by_words_can_be_tried() {
+    let world = captioned();
+    world.file("asked.csv", b"path,caption\ndisc_01_0_0_0_lt.png,a red ring on the table\ndisc_01_1_0_0_lt.png,a black ring\n");
+    let trial = ["eval", "words", "lib.tessera", "--captions", "asked.csv", "--claims", "30", "--typed", "1"];
+    let scores = world.run(trial.iter().chain(&["--json"])).ended(0).object();
+    assert_eq!((&scores["images"], &scores["queries"], &scores["false_claims"]), (&json!(24), &json!(2), &json!(0)), "{scores}");
+    assert!(scores["recall_at_10"] == 1.0 && scores["typed"].as_u64() > Some(10) && scores["claims"].as_u64() > Some(10), "{scores}");
+    assert!(world.run(trial).ended(0).stdout.contains("0 of them not there"));
+    world.file("asked.csv", b"path,caption\nother.png,a red ring\n");
+    world.run(trial).ended(65).complains("captions of images of the library");
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::sample::select;
 use tessera_core::ids::ItemId;
-use tessera_core::text::{TextIndex, TextKey, TextQuery, words};
+use tessera_core::text::{NearWord, TextIndex, TextKey, TextQuery, composed, form, most_errors, words, words_at};
 
 const CLOSE: f64 = 1e-6;
 
@@ -57,6 +57,58 @@ fn words_are_what_people_call_words() {
     check_words("ÜBER straße ΟΔΟΣ", &["über", "straße", "οδος"]);
     check_words("a.\u{113b8}ড়", &["a", "\u{113b8}", "ড়"]);
     check_words("зелёный_ГРУЗОВИК", &["зелёный", "грузовик"]);
+}
+
+#[test]
+fn texts_that_look_alike_have_the_same_words() {
+    for (a, b) in [
+        ("café", "cafe\u{301}"),
+        ("Ｔｒｕｃｋ", "truck"),
+        ("ﬁeld", "field"),
+        ("ÅNGSTRÖM", "a\u{30a}ngstro\u{308}m"),
+        ("가", "\u{1100}\u{1161}"),
+    ] {
+        assert_eq!(split(a), split(b));
+    }
+    assert_eq!(composed("cafe\u{301} ﬁeld"), "café ﬁeld");
+    assert_ne!(split("café"), split("cafe"), "accents count");
+    let text = "Cafe\u{301}_noir, a ’Dog’s’";
+    let places: Vec<(usize, &str, String)> = words_at(text).collect();
+    assert!(places.iter().all(|(at, written, _)| text[*at..].starts_with(written)));
+    assert!(places.iter().map(|(.., word)| word.clone()).eq(words(text)));
+}
+
+#[test]
+fn forms_of_a_word_are_told() {
+    for (a, b) in [
+        ("dog", "dogs"),
+        ("dog's", "dogs"),
+        ("dogs'", "dog"),
+        ("bicycle", "bicycles"),
+        ("man", "men"),
+        ("snowman", "snowmen"),
+        ("women", "woman"),
+        ("person", "people"),
+        ("child", "children"),
+        ("leaves", "leaf"),
+        ("running", "runs"),
+        ("café", "cafés"),
+        ("naïve", "naive"),
+        ("straße", "strasse"),
+        ("Œuvre", "oeuvre"),
+        ("søren", "soren"),
+        ("ой", "ои"),
+    ] {
+        let lower = |word: &str| words(word).next().unwrap();
+        assert_eq!(form(&lower(a)), form(&lower(b)), "{a} {b}");
+    }
+    for (a, b) in [("dog", "dot"), ("man", "mane"), ("women", "men"), ("children", "chill"), ("カ", "キ"), ("ด", "ต")] {
+        assert_ne!(form(a), form(b), "{a} {b}");
+    }
+    let index = index_of(&["a dog", "two dogs, dogs", "dogs", "the dog's"]);
+    assert_eq!(index.forms("dog"), ["dogs", "dog's"]);
+    assert_eq!(index.forms("dogs'"), ["dogs", "dog", "dog's"]);
+    assert_eq!(index.forms("cat"), [""; 0]);
 }
 
 #[test]
@@ -235,6 +287,61 @@ fn by_dense_vectors(texts: &BTreeMap<TextKey, String>, query: &TextQuery) -> BTr
     found
 }
 
+/// Texts with each word.
+fn word_counts(texts: &BTreeMap<TextKey, String>) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for word in texts.values().flat_map(|text| split(text).into_iter().collect::<BTreeSet<_>>()) {
+        *counts.entry(word).or_default() += 1;
+    }
+    counts
+}
+
+/// Words near another, by the distance to each word of all texts.
+fn near(texts: &BTreeMap<TextKey, String>, word: &str) -> Vec<NearWord> {
+    let has_digit = |word: &str| word.chars().any(|c| c.is_alphanumeric() && !c.is_alphabetic());
+    if has_digit(word) {
+        return Vec::new();
+    }
+    let most = most_errors(word.chars().count());
+    let all = word_counts(texts).into_iter().filter(|(other, _)| !has_digit(other) && most > 0);
+    let mut all: Vec<NearWord> = all
+        .map(|(other, texts)| NearWord { errors: errors(word, &other), word: other, texts })
+        .filter(|near| near.errors <= most)
+        .collect();
+    let least = all.iter().map(|near| near.errors).min();
+    all.retain(|near| Some(near.errors) == least);
+    all.sort_by(|a, b| b.texts.cmp(&a.texts).then_with(|| a.word.cmp(&b.word)));
+    all
+}
+
+/// The optimal string alignment of two words, by its recursion.
+fn errors(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            let mut least = if i.min(j) == 0 { i.max(j) } else { usize::MAX };
+            if i > 0 && j > 0 {
+                let other = usize::from(a[i - 1] != b[j - 1]);
+                least = (table[i - 1][j] + 1).min(table[i][j - 1] + 1).min(table[i - 1][j - 1] + other);
+            }
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(table[i - 2][j - 2] + 1);
+            }
+            table[i][j] = least;
+        }
+    }
+    table[a.len()][b.len()]
+}
+
+/// The forms of a word among all words of all texts.
+fn forms(texts: &BTreeMap<TextKey, String>, word: &str) -> Vec<String> {
+    let counts = word_counts(texts);
+    let mut all: Vec<(&String, &usize)> = counts.iter().filter(|(other, _)| *other != word && form(other) == form(word)).collect();
+    all.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    all.into_iter().map(|(other, _)| other.clone()).collect()
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Insert(TextKey, String),
@@ -379,6 +486,10 @@ proptest! {
         prop_assert!(index.texts().eq(texts.iter().map(|(&key, text)| (key, text.as_str()))));
         let vocabulary: BTreeSet<String> = texts.values().flat_map(|text| split(text)).collect();
         prop_assert_eq!((index.len(), index.n_words()), (texts.len(), vocabulary.len()));
+        for word in vocabulary.iter().map(String::as_str).chain(["truk", "tuck", "lfet", "bot", "deja", "dont", "o7", "xyz"]) {
+            prop_assert_eq!(index.near(word), near(&texts, word), "{}", word);
+            prop_assert_eq!(index.forms(word), forms(&texts, word), "{}", word);
+        }
         prop_assert!(vocabulary.iter().all(|word| index.contains_word(word)));
         for &key in texts.keys() {
             index.remove(key);

@@ -72,6 +72,9 @@ for size in 1280x800 1920x1080; do
         xdotool type --delay 50 "checked blue bo"
         sleep 1.5
         shoot search
+        # The first closes the completions, the second ends the search.
+        xdotool key Escape
+        sleep 0.3
         xdotool key Escape
         sleep 0.3
         for keys in ctrl+1 ctrl+a ctrl+shift+l; do

@@ -4,15 +4,17 @@
 use egui::{Event, Key, Modifiers, PointerButton, pos2};
 use tessera::command::{Command, Crop, ImageQuery};
 use tessera::gui::App;
+use tessera::gui::dialogs::Scripted;
 use tessera::gui::listing::Scope;
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
 use tessera::gui::view::Viewer;
 use tessera::session::why::Term;
 use tessera_core::ids::ItemId;
+use tessera_core::library::event::Caption;
 
-use crate::keys::small;
-use crate::world::World;
+use crate::keys::{selected, small};
+use crate::world::{World, class_folders};
 
 fn found(app: &App) -> Vec<u32> {
     app.desk().searching().hits().map(|hits| hits.hits.iter().map(|hit| hit.image.0).collect()).unwrap_or_default()
@@ -139,4 +141,97 @@ fn lessons_are_listed_changed_and_taken_back() {
     assert!(world.harness.state_mut().view_mut().shown.scopes.is_empty());
     world.harness.state_mut().show(Scope::Class("cat".into()));
     world.until("a class that is shown ends the search", |app| app.desk().searching().hits().is_none());
+}
+
+fn caption(world: &mut World, image: u32, text: &str) {
+    world.run(Command::Caption(ItemId(image), vec![Caption { text: text.into(), by_user: true }]));
+    let has = move |app: &App| app.desk().state().is_some_and(|state| !state.image(ItemId(image)).unwrap().captions.is_empty());
+    world.until("the caption is there", has);
+}
+
+fn text(world: &mut World) -> String {
+    world.harness.state_mut().view_mut().search.text.clone()
+}
+
+#[test]
+fn a_word_is_completed_by_keys_and_by_the_mouse() {
+    let mut world = small();
+    caption(&mut world, 1, "a snowboard in the snow");
+    caption(&mut world, 2, "a snowman");
+    world.ctrl(Key::F);
+    world.type_into("Search", "sno");
+    world.until("there are completions", |app| app.desk().searching().hits().is_some_and(|hits| hits.completions.len() == 3));
+    world.step();
+    assert!(world.shows("Complete: snowboard") && world.shows("Complete: snowman"));
+    // Escape closes the list, and then ends the search.
+    world.key(Key::Escape);
+    assert!(!world.shows("Complete: snowboard") && text(&mut world) == "sno");
+    world.key(Key::Escape);
+    world.until("nothing is searched for", |app| app.desk().searching().hits().is_none());
+    world.ctrl(Key::F);
+    world.type_into("Search", "sno");
+    world.until("there are completions", |app| app.desk().searching().hits().is_some_and(|hits| hits.completions.len() == 3));
+    world.step();
+    world.key(Key::ArrowDown);
+    world.key(Key::ArrowDown);
+    world.key(Key::ArrowDown);
+    world.key(Key::ArrowUp);
+    world.key(Key::Enter);
+    assert_eq!(text(&mut world), "snowboard");
+    world.until("it is searched for", |app| app.desk().searching().hits().is_some_and(|hits| hits.query == "snowboard"));
+    assert_eq!(found(world.app()), [1]);
+    assert!(!world.shows("Complete:"));
+    // Typing goes on at the end; Tab takes the first.
+    world.type_into("Search", " ca");
+    world.until("there is a class", |app| app.desk().searching().hits().is_some_and(|hits| hits.query == "snowboard ca"));
+    world.step();
+    world.key(Key::Tab);
+    assert_eq!(text(&mut world), "snowboard cat");
+    world.until("it is searched for", |app| found(app).len() == 5);
+    world.type_into("Search", " snowm");
+    world.until("there is a completion", |app| app.desk().searching().hits().is_some_and(|hits| hits.query == "snowboard cat snowm"));
+    world.step();
+    world.press("Complete: snowboard cat snowman");
+    assert_eq!(text(&mut world), "snowboard cat snowman");
+}
+
+#[test]
+fn what_was_meant_is_offered_and_told() {
+    let mut world = small();
+    caption(&mut world, 1, "a snowboard in the snow");
+    search(&mut world, "snowbord");
+    assert_eq!(found(world.app()), [1]);
+    world.harness.state_mut().view_mut().selection.set([ItemId(1)]);
+    world.until("the reasons are there", |app| app.desk().searching().why().is_some());
+    assert!(world.shows("snowboard (you typed snowbord)"));
+    world.click("Did you mean: snowboard?");
+    assert_eq!(text(&mut world), "snowboard");
+    world.until("it is searched for", |app| app.desk().searching().hits().is_some_and(|hits| hits.query == "snowboard"));
+    assert!(!world.shows("Did you mean"));
+}
+
+#[test]
+fn all_that_answer_are_listed_and_selected() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("settings.ron"), "{\"hits\": 3}").unwrap();
+    let images = folder.path().join("images");
+    class_folders(&images, &["ant", "bee"], 9);
+    let mut world = World::with(folder, [1280.0, 800.0], Box::new(Scripted::new([])));
+    world.run(Command::Open(images));
+    world.until("it is open", |app| app.desk().state().is_some_and(|state| state.images().count() == 18) && !app.desk().jobs().is_busy());
+    search(&mut world, "bee");
+    assert!(world.shows("9 images for “bee”"));
+    world.click("Select all of them");
+    assert_eq!(selected(&mut world), (10..=18).collect::<Vec<_>>());
+    world.ctrl_shift(Key::A);
+    world.ctrl(Key::A);
+    assert_eq!(selected(&mut world).len(), 9);
+    // Those that are on the screen come in full, though a search gives the first three so.
+    world.until("they are there", |app| (10..=15).all(|image| app.desk().searching().hit(ItemId(image)).is_some()));
+    assert!(world.shows("000.png: no caption"));
+    world.run(Command::Why(ItemId(18)));
+    world.key(Key::Home);
+    world.key(Key::End);
+    world.until("the last is, too", |app| app.desk().searching().hit(ItemId(18)).is_some());
+    world.until("it is explained", |app| app.desk().searching().why().is_some_and(|why| why.image == ItemId(18)));
 }

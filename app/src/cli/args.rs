@@ -419,6 +419,8 @@ pub(super) enum Eval {
     Canopy(EvalCanopy),
     /// Find exact nearest neighbours by a cover tree
     CoverTree(EvalCoverTree),
+    /// Search a library by words with errors of typing and other forms of nouns, and while typing
+    Words(EvalWords),
 }
 
 /// Arguments of `eval features`.
@@ -465,6 +467,27 @@ pub(super) struct EvalCkm {
     pub(super) print_options: bool,
     #[command(flatten)]
     pub(super) build: Build,
+}
+
+/// Arguments of `eval words`.
+#[derive(Debug, Args)]
+pub(super) struct EvalWords {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// Captions that are asked for, in any form that `import` reads; best those that it does not
+    /// have
+    #[arg(long, value_name = "FILE")]
+    pub(super) captions: PathBuf,
+    /// Captions asked for as they are, with an error of typing, and with a noun in another form
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    pub(super) queries: usize,
+    /// Queries of random words whose hits are looked at for words that they do not have
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    pub(super) claims: usize,
+    /// Captions that are typed letter by letter
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    pub(super) typed: usize,
 }
 
 #[derive(Debug, Args)]

@@ -9,15 +9,16 @@ use tessera_core::eval::recognition::RecognitionScores;
 use tessera_core::features::OrbOptions;
 
 use super::args::{self, Eval, EvalCkm, Features};
+use super::librarian::Librarian;
 use super::output::{Failures, Output};
 use super::paths::images;
 use super::train::{experiment, kind_choice, learn_options, learned, options, search, untrained};
-use super::{Done, evaluate_memories, evaluate_mixtures, evaluate_neighbours, evaluate_online, evaluate_sets};
+use super::{Done, evaluate_memories, evaluate_mixtures, evaluate_neighbours, evaluate_online, evaluate_sets, evaluate_words};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
 use crate::session::train::{Terms, TrainOptions};
 
-pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Done> {
+pub(super) fn run(session: &Session, command: &Eval, librarian: &Librarian<'_>, out: &Output) -> Result<Done> {
     match command {
         Eval::Features(arguments) => features(session, arguments, out),
         Eval::Ckm(arguments) => ckm(session, arguments, out),
@@ -33,6 +34,7 @@ pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Don
         Eval::Ann(arguments) => evaluate_neighbours::ann(session, arguments, out),
         Eval::Canopy(arguments) => evaluate_mixtures::canopy(session, arguments, out),
         Eval::CoverTree(arguments) => evaluate_mixtures::cover_tree(session, arguments, out),
+        Eval::Words(arguments) => evaluate_words::run(librarian, arguments),
     }
 }
 

@@ -129,6 +129,10 @@ pub(super) struct Search {
     /// Explain each hit: the terms of its score, and its path through the memory tree
     #[arg(long)]
     pub(super) explain: bool,
+    /// Instead of searching, list how the last word may go on: by classes, words of captions and
+    /// names
+    #[arg(long, requires = "words", conflicts_with_all = ["like", "class", "folder", "explain"])]
+    pub(super) complete: bool,
 }
 
 fn crop(text: &str) -> Result<Crop, String> {

@@ -14,6 +14,7 @@ mod evaluate_mixtures;
 mod evaluate_neighbours;
 mod evaluate_online;
 mod evaluate_sets;
+mod evaluate_words;
 mod export;
 mod generate;
 mod import;
@@ -234,7 +235,7 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Backup(arguments) => backup::run(librarian, arguments),
         Command::Network(arguments) => network::run(session, arguments, out),
         Command::Sample => sample::run(session, out),
-        Command::Eval(arguments) => evaluate::run(session, arguments, out),
+        Command::Eval(arguments) => evaluate::run(session, arguments, librarian, out),
         Command::Generate(Generate::Toys(arguments)) => generate::toys(session, arguments, out),
         Command::Generate(Generate::Compositions(arguments)) => generate::compositions(session, arguments, out),
         Command::Generate(Generate::Symmetries(arguments)) => generate::symmetries(session, arguments, out),

@@ -14,7 +14,7 @@ use tessera_core::library::Library;
 use tessera_core::library::event::Reward;
 use tessera_core::library::import::hold;
 use tessera_core::library::looks::{Look, LookQuery};
-use tessera_core::library::models::caption_memory::words_of;
+use tessera_core::library::models::caption_memory::{ReadAs, words_of};
 use tessera_core::text::TextQuery;
 
 use super::acts::tell_with;
@@ -24,9 +24,10 @@ use super::library_args::{By, Feedback, OfLibrary, Search};
 use super::stream::answer_each;
 use super::{Done, Usage};
 use crate::command;
+use crate::session::completion::Completion;
 use crate::session::reference::ReferenceImage;
-use crate::session::search::{Engine, SearchHit, SearchRequest};
-use crate::session::why::{Term, Why, memories};
+use crate::session::search::{Engine, ReadWord, SearchHit, SearchRequest, did_you_mean};
+use crate::session::why::{Term, Why, memories, typed_words};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done> {
     if arguments.words.is_empty() && arguments.like.is_none() && arguments.class.is_none() && arguments.folder.is_none() {
@@ -36,6 +37,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done>
     for word in Arguments::options_after_dashes("search", std::env::args_os()) {
         librarian.out.note(&format!("`{word}` is read as words of the question, for it comes after `--`; options go before that."));
     }
+    if arguments.complete {
+        return librarian.with(&arguments.library, |library| Ok(complete(librarian, library, &arguments.words.join(" "), arguments.k)));
+    }
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
         let done = find(librarian, arguments, library)?;
@@ -44,6 +48,24 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done>
         }
         Ok(done)
     })
+}
+
+/// How a text may go on.
+fn complete(librarian: &Librarian<'_>, library: &Library, text: &str, n: usize) -> Done {
+    let completions = librarian.session.complete(library, text, n);
+    librarian.out.answer(
+        || {
+            let one = |one: &Completion| json!({"text": one.text, "word": one.word, "source": one.source.word(), "count": one.count});
+            json!({"query": text, "completions": completions.iter().map(one).collect::<Vec<_>>()})
+        },
+        || match completions.is_empty() {
+            true => format!("Nothing goes on from: {text}"),
+            false => {
+                completions.iter().map(|one| format!("{}  ({}, {})", one.text, one.source.word(), one.count)).collect::<Vec<_>>().join("\n")
+            }
+        },
+    );
+    Done::Whole
 }
 
 fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>) -> Result<Done> {
@@ -76,10 +98,12 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
         },
         leaves: arguments.leaves,
     };
-    let hits = session.search(library, &wanted);
+    let answer = session.search(library, &wanted);
     let reasons = |hit: &SearchHit| arguments.explain.then(|| session.why(library, &wanted, hit));
     let is_scored = !wanted.query.is_empty() || wanted.like.is_some();
-    let hits: Vec<(SearchHit, Option<Why>)> = hits.into_iter().map(|hit| (hit.clone(), reasons(&hit))).collect();
+    let hits: Vec<(&SearchHit, Option<Why>)> = answer.hits.iter().map(|hit| (hit, reasons(hit))).collect();
+    let found = answer.found.len();
+    let meant = did_you_mean(&text, &answer).filter(|_| !wanted.query.is_empty() && wanted.engine == Engine::Memory);
     let unknown = session.unknown_words(library, &wanted.query);
     let memories = library.words().memories();
     if !is_scored && wanted.only.is_none() {
@@ -92,7 +116,17 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     }
     let taught = session.taught_words(library, &unknown);
     let guessed = session.guessable_words(library, &unknown);
-    let unheard: Vec<String> = unknown.iter().filter(|word| !taught.contains(word) && !guessed.contains(word)).cloned().collect();
+    let in_other_forms = session.words_in_other_forms(&answer, &unknown);
+    let is_read = |word: &String| wanted.engine == Engine::Memory && answer.asked.iter().any(|one| one.written == *word && one.is_known);
+    let unheard: Vec<String> =
+        unknown.iter().filter(|word| !taught.contains(word) && !guessed.contains(word) && !is_read(word)).cloned().collect();
+    for (word, form) in in_other_forms.iter().filter(|_| wanted.engine == Engine::Memory) {
+        out.note(&format!("No caption, class or name has the word {word}: images with another form of it, {form}, are shown."));
+    }
+    if let Some(meant) = &meant {
+        let wrong: Vec<&str> = answer.asked.iter().filter(|one| one.is_corrected()).map(|one| one.written.as_str()).collect();
+        out.note(&format!("Did you mean: {meant}? Nothing in this library has the word {}.", wrong.join(", ")));
+    }
     let has_pair = library.words_network()?.is_some();
     if memories == 0 && guessed.is_empty() && !has_pair && wanted.like.is_none() && (is_scored || wanted.only.is_none()) {
         out.note("No captions are remembered yet: only classes and file names are searched. Add some with `tessera caption`.");
@@ -113,8 +147,8 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     }
     out.answer(
         || {
-            json!({"query": text, "hits": hits.iter().map(|(hit, why)| hit_json(hit, why.as_ref())).collect::<Vec<_>>(),
-                "memories": memories, "unknown_words": unknown, "not_looked_at": missing})
+            json!({"query": text, "found": found, "did_you_mean": meant,
+                "hits": hits.iter().map(|(hit, why)| hit_json(hit, why.as_ref())).collect::<Vec<_>>(), "memories": memories, "unknown_words": unknown, "not_looked_at": missing})
         },
         || {
             if hits.is_empty() {
@@ -123,7 +157,11 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
                     [Some(&text), arguments.like.as_ref()].into_iter().flatten().cloned().collect::<Vec<_>>().join(" like ")
                 );
             }
-            hits.iter().map(|(hit, why)| hit_words(hit, is_scored, why.as_ref())).collect::<Vec<_>>().join("\n")
+            let mut lines: Vec<String> = hits.iter().map(|(hit, why)| hit_words(hit, is_scored, why.as_ref())).collect();
+            if found > hits.len() {
+                lines.push(format!("{} answer; these are the first {} (-k for more).", count(found, "image"), hits.len()));
+            }
+            lines.join("\n")
         },
     );
     Ok(Done::Whole)
@@ -208,6 +246,8 @@ pub(super) fn filter(
         return Ok(None);
     }
     let state = library.state();
+    let class = class.map(|class| state.class_spelled(class));
+    let class = class.as_deref();
     if let Some(class) = class
         && let Err(error) = library.acts().look(class)
     {
@@ -302,7 +342,7 @@ pub(super) fn lessons(librarian: &Librarian<'_>, arguments: &OfLibrary) -> Resul
 
 fn hit_json(hit: &SearchHit, why: Option<&Why>) -> Value {
     let mut value = json!({"image": hit.image.0, "path": hit.path.as_ref().map(|path| path.to_string_lossy()), "caption": hit.caption,
-        "score": hit.score, "words": hit.words, "lesson": hit.lesson, "taught": hit.taught, "look": hit.look, "probability": hit.probability,
+        "score": hit.score, "words": hit.words, "all_words": hit.has_all, "read": hit.read.iter().map(read_json).collect::<Vec<_>>(), "lesson": hit.lesson, "taught": hit.taught, "look": hit.look, "probability": hit.probability,
         "likeness": hit.likeness.map(|likeness| likeness.cosine),
         "guessed": hit.guessed.iter().map(|word| json!({"noun": word.guess.noun, "chance": word.guess.chance})).collect::<Vec<_>>()});
     if let Some(why) = why {
@@ -312,16 +352,24 @@ fn hit_json(hit: &SearchHit, why: Option<&Why>) -> Value {
     value
 }
 
+fn read_json(read: &ReadWord) -> Value {
+    json!({"word": read.word, "typed": read.written, "how": if read.how == ReadAs::Form { "form" } else { "correction" }})
+}
+
 fn term_json((term, value): &(Term, f64)) -> Value {
     let (kind, words) = match term {
-        Term::Word(word) => ("word", Some(word)),
-        Term::Name(word) => ("name", Some(word)),
+        Term::Word(word, _) => ("word", Some(word)),
+        Term::Name(word, _) => ("name", Some(word)),
         Term::Good(query) | Term::Bad(query) => ("lesson", Some(query)),
         Term::Guess(noun, _) => ("guess", Some(noun)),
         Term::Likeness(_) => ("likeness", None),
         Term::Look => ("look", None),
     };
-    json!({"kind": kind, "words": words, "value": value})
+    let mut json = json!({"kind": kind, "words": words, "value": value});
+    if let Term::Word(_, Some(typed)) | Term::Name(_, Some(typed)) = term {
+        json["typed"] = json!(typed);
+    }
+    json
 }
 
 fn ways_json(why: &Why) -> Value {
@@ -338,7 +386,11 @@ fn hit_words(hit: &SearchHit, is_scored: bool, why: Option<&Why>) -> String {
         let _ = write!(words, "\n      {}", display(caption.as_ref()));
     }
     if !hit.words.is_empty() {
-        let _ = write!(words, "\n      (has {})", hit.words.join(", "));
+        let read = |word: &String| match hit.read.iter().find(|read| read.word == *word) {
+            Some(read) => typed_words(word, &read.written),
+            None => word.clone(),
+        };
+        let _ = write!(words, "\n      (has {})", hit.words.iter().map(read).collect::<Vec<_>>().join(", "));
     }
     for word in &hit.guessed {
         let _ = write!(words, "\n      (guessed: {}, {:.2})", word.guess.noun, word.guess.chance);

@@ -1,5 +1,6 @@
 //! The effect of each action on the desk and on the state of the window.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use egui::{Context, ViewportCommand};
@@ -147,7 +148,7 @@ impl App {
             return Arc::new(answer.all());
         }
         match (self.view.page, self.desk.searching().hits(), self.desk.similar().answer()) {
-            (Page::Browse, Some(hits), _) => Arc::new(hits.hits.iter().map(|hit| hit.image).collect()),
+            (Page::Browse, Some(hits), _) => Arc::clone(&hits.images),
             (Page::Similar, _, Some(answer)) => Arc::new(answer.alikes.iter().map(|alike| alike.image).collect()),
             _ => self.view.shown.list(),
         }
@@ -172,7 +173,8 @@ impl App {
     fn reward(&mut self, action: Action, images: &[ItemId]) {
         let answered = self.desk.searching().hits().filter(|hits| self.view.page == Page::Browse && !hits.query.trim().is_empty());
         let rewards: Vec<Command> = answered.map_or_else(Vec::new, |hits| {
-            let answers = images.iter().filter(|id| hits.hits.iter().any(|hit| hit.image == **id));
+            let all: HashSet<ItemId> = hits.images.iter().copied().collect();
+            let answers = images.iter().filter(|id| all.contains(id));
             answers.map(|id| Command::Reward(hits.query.clone(), *id, action.reward())).collect()
         });
         if rewards.is_empty() {

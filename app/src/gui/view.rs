@@ -41,6 +41,21 @@ pub struct SearchBox {
     pub text: String,
     /// Whether it takes the focus in the next frame.
     pub wants_focus: bool,
+    /// The list of completions below it.
+    pub completions: CompletionList,
+}
+
+/// The list of completions below the search box.
+#[derive(Clone, Debug, Default)]
+pub struct CompletionList {
+    /// The chosen one: a place in the list.
+    pub chosen: Option<usize>,
+    /// Whether it was open in the last frame.
+    pub is_open: bool,
+    /// Whether the pointer was over it in the last frame.
+    pub is_hovered: bool,
+    /// Whether it stays closed until more is typed.
+    pub is_closed: bool,
 }
 
 /// State of the viewer, which shows one image.

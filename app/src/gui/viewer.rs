@@ -21,7 +21,7 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let list: Vec<_> = match (panel.view.page, panel.desk.similar().answer(), panel.desk.searching().hits()) {
         (Page::Clusters, ..) => place.map_or_else(Vec::new, |(answer, place)| answer.images(place).to_vec()),
         (Page::Similar, Some(answer), _) => answer.alikes.iter().map(|alike| alike.image).collect(),
-        (_, _, Some(hits)) => hits.hits.iter().map(|hit| hit.image).collect(),
+        (_, _, Some(hits)) => hits.images.to_vec(),
         _ => panel.view.shown.list().to_vec(),
     };
     keys(ui, panel, &list);

@@ -4,6 +4,7 @@
 pub mod clusters;
 pub mod collage;
 pub mod colours;
+pub mod completion;
 pub mod copies;
 pub mod cost;
 pub mod desk;
@@ -40,6 +41,7 @@ pub mod suggest;
 pub mod train;
 pub mod tune;
 pub mod why;
+pub mod word_trial;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

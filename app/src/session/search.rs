@@ -8,12 +8,13 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::guess::is_noun;
 use tessera_core::library::looks::{Look, LookQuery};
+use tessera_core::library::models::caption_memory::{AskedWord, ReadAs};
 use tessera_core::library::search::{self, LibraryQuery};
-use tessera_core::text::{TextQuery, words};
+use tessera_core::text::{TextQuery, words, words_at};
 
 use super::Session;
 use super::reference::ReferenceImage;
-pub use tessera_core::library::search::{Engine, SearchHit};
+pub use tessera_core::library::search::{Engine, Found, ReadWord, SearchAnswer, SearchHit};
 
 /// A search: the query and its limits.
 #[derive(Clone, Debug)]
@@ -54,9 +55,14 @@ impl SearchRequest {
 }
 
 impl Session {
-    /// The images that answer best, best first: see [`search::search`].
-    pub fn search(&self, library: &Library, wanted: &SearchRequest) -> Vec<SearchHit> {
-        search::search(library, &wanted.to_query())
+    /// The images that answer, best first: see [`search::answer`].
+    pub fn search(&self, library: &Library, wanted: &SearchRequest) -> SearchAnswer {
+        search::answer(library, &wanted.to_query())
+    }
+
+    /// Images of an answer in full: see [`search::in_full`].
+    pub fn hits_in_full(&self, library: &Library, wanted: &SearchRequest, found: &[Found]) -> Vec<SearchHit> {
+        search::in_full(library, &wanted.to_query(), found)
     }
 
     /// Loads what networks see in the images of a library, so that words can be guessed and
@@ -80,9 +86,32 @@ impl Session {
         query.words.iter().chain(query.phrases.iter().flatten()).filter(|word| !library.words().knows(word)).cloned().collect()
     }
 
+    /// Those of some words that no text has, but another form of them, each with the form that
+    /// most have.
+    pub fn words_in_other_forms(&self, answer: &SearchAnswer, some: &[String]) -> Vec<(String, String)> {
+        let is_form = |one: &&AskedWord| one.readings[0].how == ReadAs::Form && some.contains(&one.written);
+        answer.asked.iter().filter(is_form).map(|one| (one.written.clone(), one.readings[0].word.clone())).collect()
+    }
+
     /// Those of some words that occur in lessons.
     pub fn taught_words(&self, library: &Library, some: &[String]) -> Vec<String> {
         let taught: HashSet<String> = library.caption_memory().rewards().keys().flat_map(|(_, query)| words(query)).collect();
         some.iter().filter(|word| taught.contains(*word)).cloned().collect()
     }
+}
+
+/// What was probably meant by the text of a search: the same with each word that nothing has
+/// replaced by the likeliest one; `None` where there is no such word.
+pub fn did_you_mean(text: &str, answer: &SearchAnswer) -> Option<String> {
+    let meant = |word: &str| answer.asked.iter().find(|one| one.is_corrected() && one.written == word).map(|one| &one.readings[0].word);
+    let (mut corrected, mut rest, mut any) = (String::new(), 0, false);
+    for (at, written, word) in words_at(text) {
+        if let Some(meant) = meant(&word) {
+            corrected.push_str(&text[rest..at]);
+            corrected.push_str(meant);
+            (rest, any) = (at + written.len(), true);
+        }
+    }
+    corrected.push_str(&text[rest..]);
+    any.then_some(corrected)
 }

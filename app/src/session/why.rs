@@ -25,10 +25,10 @@ pub struct Why {
 /// A term of a score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
-    /// A word of the query in its class or a caption.
-    Word(String),
-    /// A word of the query in the name of its file.
-    Name(String),
+    /// A word of the query in its class or a caption, and how the query has it where that differs.
+    Word(String, Option<String>),
+    /// The same of the name of its file.
+    Name(String, Option<String>),
     /// It was rewarded as a good answer to this query.
     Good(String),
     /// It was rewarded as a bad answer to this query.
@@ -45,8 +45,10 @@ impl Term {
     /// The term in words.
     pub fn words(&self) -> String {
         match self {
-            Self::Word(word) => word.clone(),
-            Self::Name(word) => format!("{word} (file name)"),
+            Self::Word(word, None) => word.clone(),
+            Self::Word(word, Some(typed)) => typed_words(word, typed),
+            Self::Name(word, None) => format!("{word} (file name)"),
+            Self::Name(word, Some(typed)) => format!("{word} (file name; you typed {typed})"),
             Self::Good(query) => format!("called a good answer to “{query}”"),
             Self::Bad(query) => format!("called a bad answer to “{query}”"),
             Self::Guess(noun, percent) => format!("guessed: {noun}, {:.2}", f64::from(*percent) / 100.0),
@@ -54,6 +56,11 @@ impl Term {
             Self::Look => "looks alike".into(),
         }
     }
+}
+
+/// A word that was found in place of one that was typed.
+pub fn typed_words(word: &str, typed: &str) -> String {
+    format!("{word} (you typed {typed})")
 }
 
 /// A path from the root of a tree to a leaf.
@@ -101,9 +108,9 @@ impl Session {
         let look = hit.look.map(|look| share * look);
         if has_words && wanted.engine == Engine::Index {
             let terms = library.words().weigh(&wanted.query, hit.image).map(|found| found.terms).unwrap_or_default();
-            why.terms.extend(terms.into_iter().map(|(word, value)| (Term::Word(word), share * value)));
+            why.terms.extend(terms.into_iter().map(|(word, value)| (Term::Word(word, None), share * value)));
         } else if has_words {
-            let reasons = library.caption_memory().ask(library.words(), &wanted.query).explain(hit.image);
+            let reasons = library.ask(&wanted.query).explain(hit.image);
             why.matched = Some(match reasons.weighed.by.as_ref().map(|(_, source)| source) {
                 Some(MemorySource::Class) => "its class".to_owned(),
                 Some(MemorySource::Caption(_)) => "its caption".to_owned(),
@@ -130,9 +137,12 @@ impl Session {
 
 fn explain(why: &mut Why, reasons: RecallExplanation, share: f64) {
     let RecallExplanation { weighed, paths, names } = reasons;
-    let Weighed { words, name, lessons, .. } = weighed;
-    why.terms.extend(words.into_iter().map(|(word, value)| (Term::Word(word), share * value)));
-    why.terms.extend(name.into_iter().map(|(word, value)| (Term::Name(word), share * value)));
+    let Weighed { terms, lessons, .. } = weighed;
+    why.terms.extend(terms.into_iter().map(|term| {
+        let typed = term.is_read().then(|| term.written.clone());
+        let kind = if term.by_name { Term::Name } else { Term::Word };
+        (kind(term.word, typed), share * term.value)
+    }));
     let lesson = |(query, value): (String, f64)| (if value > 0.0 { Term::Good(query) } else { Term::Bad(query) }, share * value);
     why.terms.extend(lessons.into_iter().map(lesson));
     why.ways = paths

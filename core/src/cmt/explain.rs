@@ -70,6 +70,12 @@ impl<V, R: Router> Cmt<V, R> {
         Some(self.scorer.terms(x, &self.get(id)?.x))
     }
 
+    /// What rewards have taught of a feature: what it adds to a score is multiplied by 1 plus this.
+    /// 0 while nothing was taught. O(1).
+    pub fn learned_weight(&self, feature: u32) -> f64 {
+        self.scorer.weight(feature)
+    }
+
     /// Why a memory has its score as an answer to `x`, and the path to it, with at most `features`
     /// features of each node, those that contribute most; `None` if there is no such memory.
     /// O(depth * features) a tree.

@@ -49,6 +49,11 @@ impl Scorer {
         prepared
     }
 
+    /// The weight of a feature's products beyond their share of the similarity.
+    pub(super) fn weight(&self, feature: u32) -> f64 {
+        self.weights.weight(feature)
+    }
+
     /// What each feature adds to the score of `z` as an answer to `x`; they sum up to it.
     pub(super) fn terms(&self, x: &SparseVec, z: &SparseVec) -> Vec<(u32, f64)> {
         let lengths = lengths(x, z);

@@ -8,6 +8,7 @@ use super::event::{Change, ClassStyle, Field, FolderWord, Swap, UserLabel};
 use super::state::State;
 use crate::error::Result;
 use crate::ids::ItemId;
+use crate::text::composed;
 
 /// Longest class name in characters.
 const LONGEST_NAME: usize = 200;
@@ -77,12 +78,14 @@ impl Acts<'_> {
         Ok(Draft::new(format!("Deleted class {class}"), changes))
     }
 
-    /// A class's name as it is kept: without blanks around it, with control characters as blanks.
+    /// A class's name as it is kept: without blanks around it, with control characters as blanks,
+    /// and as [`State::class_spelled`] has it.
     ///
     /// # Errors
     /// [`crate::Error::Unfit`] when it is empty or too long.
     pub fn tidy_name(&self, name: &str) -> Result<String> {
-        tidy_name(name).map_err(|found| self.unfit("class", found, "a name of 1 to 200 characters"))
+        let tidy = tidy_name(name).map(|name| self.state.class_spelled(&name));
+        tidy.map_err(|found| self.unfit("class", found, "a name of 1 to 200 characters"))
     }
 
     /// Relabels every image of a class, removed ones too.
@@ -148,7 +151,8 @@ impl State {
     /// What a folder says of an image, with its word replaced by the class it stands for in this
     /// library.
     pub(super) fn understood(&self, word: &FolderWord) -> FolderWord {
-        let label = word.label.as_ref().map(|label| self.aliases.get(label).unwrap_or(label).clone());
+        let alias = |label: &String| self.aliases.get(label).or_else(|| self.aliases.get(&*composed(label))).cloned();
+        let label = word.label.as_ref().map(|label| alias(label).unwrap_or_else(|| self.class_spelled(label)));
         FolderWord { label: label.filter(|label| !label.is_empty()), ..word.clone() }
     }
 }

@@ -4,8 +4,10 @@
 //! the cosine of the exact index's tf-idf vectors; the memory's answer has guessed words too, of
 //! low weight (see [`super::guess`]), and what images look like by a pair of encoders, where one
 //! was chosen (see [`super::word_match`]); by appearance, its similarity in 0..=1; by both, the
-//! mean of the two. Of equal scores, the higher positive reward for the very query goes first, then
-//! the lower identifier, so that a list for fewer images is the beginning of one for more.
+//! mean of the two. By words, images that have all of them, as far as any image has them, go before
+//! those that lack one, unless they were taught otherwise; by words and appearance the score alone
+//! ranks. Of equal scores, the higher positive reward for the very query goes first, then the lower
+//! identifier, so that a list for fewer images is the beginning of one for more.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -14,9 +16,9 @@ use std::sync::Arc;
 
 use super::Library;
 use super::event::Reward;
-use super::guess::GuessedWord;
+use super::guess::{GuessedWord, is_noun};
 use super::looks::{LookAlike, LookQuery};
-use super::models::caption_memory::{CANDIDATES, Question, words_of};
+use super::models::caption_memory::{AskedWord, CANDIDATES, Question, ReadAs, RecallHit, words_of};
 use super::state::Image;
 use super::word_match::{WordLikeness, WordMatch};
 use crate::ids::ItemId;
@@ -70,8 +72,8 @@ impl LibraryQuery {
     }
 
     /// Orders equal scores: the higher positive reward first, where the caption memory searches.
-    fn by_lesson(&self, a: &Scored, b: &Scored) -> Ordering {
-        let good = |one: &Scored| one.taught.filter(|_| self.engine == Engine::Memory).map_or(0, |reward| reward.0.max(0));
+    fn by_lesson(&self, a: &Found, b: &Found) -> Ordering {
+        let good = |one: &Found| one.taught.filter(|_| self.engine == Engine::Memory).map_or(0, |reward| reward.0.max(0));
         good(b).cmp(&good(a))
     }
 }
@@ -89,8 +91,15 @@ pub struct SearchHit {
     /// asked for, and texts that complete each other and lessons can raise it above that. Of words
     /// and appearance each counts half; without either it is 0.
     pub score: f64,
-    /// The words of the query, or completions of its last one, that its texts have.
+    /// The words that its texts have: those of the query, completions of its last one, and those
+    /// that words of the query were read as.
     pub words: Vec<String>,
+    /// Of these, the words that the query does not have as they are.
+    pub read: Vec<ReadWord>,
+    /// Whether its texts have all words of the query that any image has.
+    pub has_all: bool,
+    /// Whether `caption` has one of `words`.
+    pub has_caption: bool,
     /// The query of the lesson that raises its score, if one does.
     pub lesson: Option<String>,
     /// The reward the user gave it as an answer to this query, -1..=1.
@@ -106,50 +115,133 @@ pub struct SearchHit {
     pub probability: Option<f64>,
 }
 
-/// An image and its score.
-struct Scored {
-    image: ItemId,
-    score: f64,
+/// A word of an image's texts that a word of the query was read as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadWord {
+    /// The word, as texts have it.
+    pub word: String,
+    /// The word of the query.
+    pub written: String,
+    /// How that was read.
+    pub how: ReadAs,
+}
+
+/// All images that answer a query, and the first of them in full.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SearchAnswer {
+    /// All that answer, best first. By appearance alone, which all images have, only as many as
+    /// were asked for.
+    pub found: Vec<Found>,
+    /// The first of them, and with [`LibraryQuery::keeps_judged`] later ones that were judged.
+    pub hits: Vec<SearchHit>,
+    /// The words of the query, and how the caption memory reads them.
+    pub asked: Vec<AskedWord>,
+}
+
+/// An image that answers a query, and its score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// The image.
+    pub image: ItemId,
+    /// How well it fits the query.
+    pub score: f64,
+    /// Whether it has all words of the query that any image has, in its texts.
+    pub has_all: bool,
+    /// Whether it stands among those that have all words.
+    is_first: bool,
     look: Option<f64>,
+    probability: Option<f64>,
     taught: Option<Reward>,
 }
 
-/// The images that answer best, best first: for any k up to [`CANDIDATES`] the first of one list,
-/// which more of them may only add to.
-///
-/// # Complexity
-/// By words as [`Question::search`] or [`super::models::words::Words::search`]; by looks as
-/// [`Library::look_alikes`].
-pub fn search(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
-    let LibraryQuery { text, look, k, .. } = query;
-    let fits = |image| query.fits(image) && library.words().allows(image, text);
-    match look {
-        None if text.is_empty() => listed(library, query, fits),
-        Some(look) if text.is_empty() => {
-            let hit = |LookAlike { image, likeness, probability }| {
-                let hit = hit_of(library, text, image);
-                SearchHit { score: likeness, look: Some(likeness), probability: Some(probability), ..hit }
-            };
-            library.look_alikes(look, *k, fits).list.into_iter().map(hit).collect()
-        }
-        _ => by_words(library, query),
+impl Found {
+    fn new(image: ItemId, score: f64) -> Self {
+        Self { image, score, has_all: false, is_first: false, look: None, probability: None, taught: None }
     }
 }
 
-fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
+/// The first images of [`answer`], in full.
+pub fn search(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
+    answer(library, query).hits
+}
+
+/// The images that answer, best first, of which the first `k` are given in full: for any k the
+/// first of one list.
+///
+/// # Complexity
+/// By words as [`Question::search`] or [`super::models::words::Words::search`]; by looks as
+/// [`Library::look_alikes`]; O(words of its texts) for each image that is given in full.
+pub fn answer(library: &Library, query: &LibraryQuery) -> SearchAnswer {
+    let LibraryQuery { text, look, k, .. } = query;
+    let fits = |image| query.fits(image) && library.words().allows(image, text);
+    let found: Vec<Found> = match look {
+        None if text.is_empty() => listed(library, query, fits),
+        Some(look) if text.is_empty() => {
+            let found = |LookAlike { image, likeness, probability }| Found {
+                look: Some(likeness),
+                probability: Some(probability),
+                ..Found::new(image, likeness)
+            };
+            library.look_alikes(look, *k, fits).list.into_iter().map(found).collect()
+        }
+        _ => return by_words(library, query),
+    };
+    let first: Vec<Found> = found.iter().take(*k).copied().collect();
+    SearchAnswer { hits: in_full(library, query, &first), found, asked: Vec::new() }
+}
+
+/// Images of an answer to a query, in full. O(words of their texts).
+pub fn in_full(library: &Library, query: &LibraryQuery, found: &[Found]) -> Vec<SearchHit> {
+    let question = library.ask(&query.text);
+    let matched = if query.engine == Engine::Memory { library.word_match(&query.text) } else { None };
+    in_full_of(library, query, &question, matched.as_ref(), found)
+}
+
+fn in_full_of(
+    library: &Library,
+    query: &LibraryQuery,
+    question: &Question<'_>,
+    matched: Option<&WordMatch<'_>>,
+    found: &[Found],
+) -> Vec<SearchHit> {
+    let text = &query.text;
+    let corrected = question.corrected();
+    let hit = |one: &Found| {
+        let hit = match query.engine {
+            _ if text.is_empty() => hit_of(library, text, one.image),
+            Engine::Index => indexed_hit(library, text, one.image),
+            Engine::Memory => remembered_hit(library, question, &corrected, one.image),
+        };
+        let likeness = matched.and_then(|matched| matched.of(one.image));
+        let Found { score, has_all, look, probability, .. } = *one;
+        let taught = one.taught.map(Reward::value).or(hit.taught);
+        SearchHit { likeness, score, has_all, look, probability, taught, ..hit }
+    };
+    found.iter().map(hit).collect()
+}
+
+fn by_words(library: &Library, query: &LibraryQuery) -> SearchAnswer {
     let text = &query.text;
     let asked = words_of(text);
     let taught = |image: ItemId| library.state().image(image).and_then(|image| image.rewards.get(&asked).copied());
-    let question = library.caption_memory().ask(library.words(), text);
+    let question = library.ask(text);
     let matched = if query.engine == Engine::Memory { library.word_match(text) } else { None };
-    let mut found: Vec<Scored> = match query.engine {
+    let mut found: Vec<Found> = match query.engine {
         Engine::Index => {
+            let n_known = known_words(library, text);
             let fitting = library.words().search(text).into_iter().filter(|found| query.fits(found.image));
-            fitting.map(|found| Scored { image: found.image, score: found.score, look: None, taught: taught(found.image) }).collect()
+            let found = fitting.map(|found| {
+                let has_all = found.terms.len() >= n_known;
+                Found { taught: taught(found.image), has_all, is_first: has_all, ..Found::new(found.image, found.score) }
+            });
+            found.collect()
         }
         Engine::Memory => {
-            let (found, _) = question.search(query.leaves, query.k.max(CANDIDATES), |image| query.fits(image));
-            let found = found.into_iter().map(|one| Scored { image: one.image, score: one.score, look: None, taught: one.taught });
+            let (found, _) = question.search(query.leaves, |image| query.fits(image));
+            let found = found.into_iter().map(|one| {
+                let RecallHit { image, score, has_all, is_first, taught } = one;
+                Found { has_all, is_first, taught, ..Found::new(image, score) }
+            });
             with_more(library, query, &question, found.collect(), matched.as_ref(), taught)
         }
     };
@@ -162,20 +254,41 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
             let likeness = |image: &Arc<Image>| library.likeness_of(likeness.as_ref()?, image);
             one.look = library.state().image(one.image).and_then(likeness);
             one.score = (one.score + one.look.unwrap_or(0.0)) / 2.0;
+            one.is_first = false;
         }
-        found.sort_by(|a, b| b.score.total_cmp(&a.score).then(query.by_lesson(a, b)).then(a.image.cmp(&b.image)));
+    }
+    if query.look.is_some() || query.engine == Engine::Index {
+        sort(query, &mut found);
     }
     let mut place = 0..;
-    found.retain(|one| place.next().is_some_and(|place| place < query.k) || (query.keeps_judged && one.taught.is_some()));
-    let hit = |one: Scored| {
-        let hit = match query.engine {
-            Engine::Index => indexed_hit(library, text, one.image),
-            Engine::Memory => remembered_hit(library, &question, one.image),
-        };
-        let likeness = matched.as_ref().and_then(|matched| matched.of(one.image));
-        SearchHit { likeness, score: one.score, look: one.look, taught: one.taught.map(Reward::value), ..hit }
-    };
-    found.into_iter().map(hit).collect()
+    let is_shown = |one: &&Found| place.next().is_some_and(|place| place < query.k) || (query.keeps_judged && one.taught.is_some());
+    let first: Vec<Found> = found.iter().filter(is_shown).copied().collect();
+    let hits = in_full_of(library, query, &question, matched.as_ref(), &first);
+    SearchAnswer { found, hits, asked: question.asked().to_vec() }
+}
+
+/// How many words of a query the index has; a beginning counts as one where it has a word with it.
+fn known_words(library: &Library, text: &TextQuery) -> usize {
+    let index = library.words();
+    let asked: BTreeSet<&String> = text.words.iter().chain(text.phrases.iter().flatten()).collect();
+    let begun = text.prefix.as_ref().is_some_and(|prefix| !index.complete(prefix, 1).is_empty());
+    asked.into_iter().filter(|word| index.knows(word)).count() + usize::from(begun)
+}
+
+/// The order of answers to words.
+fn sort(query: &LibraryQuery, found: &mut [Found]) {
+    found.sort_by(|a, b| {
+        b.is_first.cmp(&a.is_first).then(b.score.total_cmp(&a.score)).then(query.by_lesson(a, b)).then(a.image.cmp(&b.image))
+    });
+}
+
+impl Library {
+    /// Prepares a query for the caption memory. A word that no text has is not corrected where the
+    /// network may guess it.
+    pub fn ask<'a>(&'a self, text: &'a TextQuery) -> Question<'a> {
+        let guesses = |word: &str| is_noun(word) && self.state().images().any(|image| self.glimpse(image).is_some());
+        self.caption_memory().ask_knowing(self.words(), text, &guesses)
+    }
 }
 
 /// Adds to scores what is guessed and what images look like, and images that are found by these
@@ -184,14 +297,13 @@ fn with_more(
     library: &Library,
     query: &LibraryQuery,
     question: &Question<'_>,
-    mut found: Vec<Scored>,
+    mut found: Vec<Found>,
     matched: Option<&WordMatch<'_>>,
     taught: impl Fn(ItemId) -> Option<Reward>,
-) -> Vec<Scored> {
+) -> Vec<Found> {
     let fits = |image| query.fits(image) && library.words().allows(image, &query.text);
-    let k = query.k.max(CANDIDATES);
-    let mut guessed = library.by_guesses(&query.text, k, fits);
-    let mut seen = matched.map(|matched| matched.best(k, fits)).unwrap_or_default();
+    let mut guessed = library.by_guesses(&question.corrected(), usize::MAX, fits);
+    let mut seen = matched.map(|matched| matched.best(CANDIDATES, fits)).unwrap_or_default();
     if guessed.is_empty() && seen.is_empty() {
         return found;
     }
@@ -203,21 +315,21 @@ fn with_more(
     let images: BTreeSet<ItemId> = guessed.keys().chain(seen.keys()).copied().collect();
     let alone = |image: ItemId| {
         let score = question.weigh(image).score + guessed.get(&image).unwrap_or(&0.0) + looks(image);
-        Scored { image, score, look: None, taught: taught(image) }
+        Found { taught: taught(image), ..Found::new(image, score) }
     };
     found.extend(images.into_iter().map(alone));
-    found.sort_by(|a, b| b.score.total_cmp(&a.score).then(query.by_lesson(a, b)).then(a.image.cmp(&b.image)));
+    sort(query, &mut found);
     found
 }
 
-/// The first images of the filter in the order of their paths, for a query of nothing else.
-fn listed(library: &Library, query: &LibraryQuery, fits: impl Fn(ItemId) -> bool) -> Vec<SearchHit> {
+/// The images of the filter in the order of their paths, for a query of nothing else.
+fn listed(library: &Library, query: &LibraryQuery, fits: impl Fn(ItemId) -> bool) -> Vec<Found> {
     let Some(among) = &query.among else { return Vec::new() };
     let state = library.state();
     let there = state.images().filter(|image| among.contains(&image.id) && fits(image.id));
     let mut images: Vec<(Option<PathBuf>, ItemId)> = there.map(|image| (state.path_of(image), image.id)).collect();
     images.sort();
-    images.into_iter().take(query.k).map(|(_, image)| hit_of(library, &query.text, image)).collect()
+    images.into_iter().map(|(_, image)| Found::new(image, 0.0)).collect()
 }
 
 /// An image as a hit without score, words and lesson.
@@ -230,6 +342,9 @@ fn hit_of(library: &Library, text: &TextQuery, image: ItemId) -> SearchHit {
         caption: found.and_then(|image| image.captions.first()).map(|caption| caption.text.clone()),
         score: 0.0,
         words: Vec::new(),
+        read: Vec::new(),
+        has_all: false,
+        has_caption: false,
         lesson: None,
         taught: found.and_then(|image| image.rewards.get(&words_of(text))).map(|reward| reward.value()),
         guessed: Vec::new(),
@@ -242,17 +357,20 @@ fn hit_of(library: &Library, text: &TextQuery, image: ItemId) -> SearchHit {
 fn indexed_hit(library: &Library, text: &TextQuery, image: ItemId) -> SearchHit {
     let hit = hit_of(library, text, image);
     let Some(found) = library.words().weigh(text, image) else { return hit };
-    SearchHit { caption: found.caption.or(hit.caption), words: found.terms.into_iter().map(|(word, _)| word).collect(), ..hit }
+    let has_caption = found.caption.is_some();
+    SearchHit { caption: found.caption.or(hit.caption), has_caption, words: found.terms.into_iter().map(|(word, _)| word).collect(), ..hit }
 }
 
-fn remembered_hit(library: &Library, question: &Question<'_>, image: ItemId) -> SearchHit {
+fn remembered_hit(library: &Library, question: &Question<'_>, corrected: &TextQuery, image: ItemId) -> SearchHit {
     let weighed = question.weigh(image);
     let hit = hit_of(library, &TextQuery::default(), image);
     let captions = library.state().image(image).map(|image| &image.captions[..]).unwrap_or_default();
     let caption = weighed.caption.and_then(|n| captions.get(n as usize)).map(|caption| caption.text.clone());
-    let mut words: Vec<String> = weighed.words.into_iter().chain(weighed.name).map(|(word, _)| word).collect();
-    words.sort();
+    let words: BTreeSet<String> = weighed.terms.iter().map(|term| term.word.clone()).collect();
+    let read = weighed.terms.iter().filter(|term| term.is_read());
+    let read = read.map(|term| ReadWord { word: term.word.clone(), written: term.written.clone(), how: term.how }).collect();
     let lesson = weighed.lessons.into_iter().find(|(_, value)| *value > 0.0).map(|(query, _)| query);
-    let guessed = library.state().image(image).map(|image| library.guessed(image, question.query())).unwrap_or_default();
-    SearchHit { caption: caption.or(hit.caption), words, lesson, guessed, ..hit }
+    let guessed = library.state().image(image).map(|image| library.guessed(image, corrected)).unwrap_or_default();
+    let has_caption = caption.is_some();
+    SearchHit { caption: caption.or(hit.caption), has_caption, words: words.into_iter().collect(), read, lesson, guessed, ..hit }
 }

@@ -10,6 +10,7 @@ use super::event::{Caption, ClassStyle, Content, ContentHash, EventId, FolderWor
 use crate::data::tables::Matcher;
 use crate::error;
 use crate::ids::ItemId;
+use crate::text::composed;
 
 /// An image as the library knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,8 +199,17 @@ impl State {
 
     /// A class whose name differs from this one in capitals alone.
     pub fn class_like(&self, name: &str) -> Option<&str> {
-        let folded = name.to_lowercase();
-        self.classes.keys().find(|other| *other != name && other.to_lowercase() == folded).map(String::as_str)
+        let folded = composed(name).to_lowercase();
+        self.classes.keys().find(|other| *other != name && composed(other).to_lowercase() == folded).map(String::as_str)
+    }
+
+    /// A class's name as this library has it: that of a class which looks the same, whose accents
+    /// may be written otherwise, and else with accented letters as one character each.
+    pub fn class_spelled(&self, name: &str) -> String {
+        let whole = composed(name);
+        let there = self.classes.contains_key(name).then_some(name);
+        let there = there.or_else(|| self.classes.keys().find(|other| composed(other) == whole).map(String::as_str));
+        there.unwrap_or(&whole).to_owned()
     }
 
     /// The class that was probably meant by a name that none has: one that differs in capitals

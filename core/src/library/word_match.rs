@@ -119,7 +119,7 @@ impl Library {
             for (id, reward) in rewards {
                 let Some(vector) = self.state().image(id).and_then(|image| self.image_vector(image)) else { continue };
                 let weighed = question.weigh(id);
-                let texts: f64 = weighed.words.iter().chain(&weighed.name).map(|(_, value)| value).sum();
+                let texts: f64 = weighed.terms.iter().map(|term| term.value).sum();
                 gain += reward.value() * (standing(scale.place(vector).1) - texts.min(1.0));
             }
         }

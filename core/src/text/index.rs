@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::forms::form;
+use super::spelling::Spelling;
 use super::tokens::words;
 use crate::ids::ItemId;
 
@@ -28,6 +30,8 @@ pub struct TextIndex {
     /// take them.
     pub(super) words: Vec<Word>,
     vacant: Vec<WordId>,
+    /// The words of the vocabulary by what their forms have in common.
+    pub(super) forms: BTreeMap<String, BTreeSet<Arc<str>>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +49,7 @@ pub(super) struct Text {
 #[derive(Clone, Debug)]
 pub(super) struct Word {
     pub(super) word: Arc<str>,
+    pub(super) spelling: Spelling,
     pub(super) texts: BTreeSet<TextKey>,
 }
 
@@ -77,6 +82,13 @@ impl TextIndex {
             word.texts.remove(&key);
             if word.texts.is_empty() {
                 self.vocabulary.remove(&word.word);
+                let form = form(&word.word);
+                if let Some(words) = self.forms.get_mut(&form) {
+                    words.remove(&word.word);
+                    if words.is_empty() {
+                        self.forms.remove(&form);
+                    }
+                }
                 word.word = Arc::default();
                 self.vacant.push(id);
             }
@@ -124,13 +136,24 @@ impl TextIndex {
         parts.next().is_some_and(|word| self.vocabulary.contains_key(word.as_str())) && parts.next().is_none()
     }
 
+    /// The number of texts that have a word, which is written as [`words`] gives it.
+    pub fn texts_with(&self, word: &str) -> usize {
+        self.vocabulary.get(word).map_or(0, |id| self.words[id.index()].texts.len())
+    }
+
+    /// The different words of the text at `key`.
+    pub fn words_of(&self, key: TextKey) -> impl Iterator<Item = &str> {
+        self.texts.get(&key).into_iter().flat_map(|text| &text.counts).map(|(id, _)| &*self.words[id.index()].word)
+    }
+
     /// The id of a word, given to it now if it is new.
     fn id_of(&mut self, word: String) -> WordId {
         if let Some(&id) = self.vocabulary.get(word.as_str()) {
             return id;
         }
         let word: Arc<str> = word.into();
-        let entry = Word { word: word.clone(), texts: BTreeSet::new() };
+        let entry = Word { word: word.clone(), spelling: Spelling::of(&word), texts: BTreeSet::new() };
+        self.forms.entry(form(&word)).or_default().insert(word.clone());
         let id = match self.vacant.pop() {
             Some(id) => {
                 self.words[id.index()] = entry;

@@ -92,16 +92,33 @@ impl TextIndex {
         found
     }
 
-    /// The items of at most `n` texts that have one of some words, those with the rarest words
-    /// first, of items that `fits` lets through. In order. O(texts with one of the words).
-    pub fn items_having(&self, words: &[String], n: usize, fits: impl Fn(ItemId) -> bool) -> Vec<ItemId> {
-        let mut lists: Vec<_> =
-            words.iter().filter_map(|word| self.vocabulary.get(word.as_str())).map(|id| &self.words[id.index()].texts).collect();
-        lists.sort_by_key(|texts| texts.len());
-        let mut items: Vec<ItemId> = lists.into_iter().flatten().map(|key| key.item).filter(|item| fits(*item)).take(n).collect();
-        items.sort_unstable();
-        items.dedup();
-        items
+    /// The items that have a word, in order, each with what [`TextIndex::share`] says of it.
+    /// O(texts that have it, with their words).
+    pub fn shares(&self, word: &str) -> Vec<(ItemId, f64)> {
+        let Some(id) = self.vocabulary.get(word) else { return Vec::new() };
+        let mut shares: Vec<(ItemId, f64)> = Vec::new();
+        for key in &self.words[id.index()].texts {
+            let share = self.texts.get(key).map_or(0.0, |text| self.share_of(*id, text));
+            match shares.last_mut().filter(|(item, _)| *item == key.item) {
+                Some((_, most)) => *most = share.max(*most),
+                None => shares.push((key.item, share)),
+            }
+        }
+        shares
+    }
+
+    /// How much of a text of an item a word is, 0..=1: its component of the text's vector of length
+    /// one, in the text where that is largest. O(w log(index)) for the w words of its texts.
+    pub fn share(&self, item: ItemId, word: &str) -> f64 {
+        let Some(id) = self.vocabulary.get(word) else { return 0.0 };
+        let texts = self.texts.range(TextKey { item, part: 0 }..=TextKey { item, part: u32::MAX });
+        texts.map(|(_, text)| self.share_of(*id, text)).fold(0.0, f64::max)
+    }
+
+    fn share_of(&self, id: WordId, text: &Text) -> f64 {
+        let Some(count) = text.counts.iter().find(|(other, _)| *other == id) else { return 0.0 };
+        let square: f64 = text.counts.iter().map(|count| self.weight(*count).powi(2)).sum();
+        self.weight(*count) / square.sqrt()
     }
 
     /// What each word of a text adds to its score, and which part of the query it matches.

@@ -12,15 +12,21 @@
 //! assert_eq!(hits[0].words, ["red"]);
 //! ```
 
+mod forms;
 pub mod hashing;
 mod index;
 mod items;
+mod near;
 mod query;
 mod search;
+mod spelling;
 mod tokens;
 
+pub use forms::form;
 pub use index::{TextIndex, TextKey};
 pub use items::{ItemHit, Weigher};
+pub use near::NearWord;
 pub use query::TextQuery;
 pub use search::TextHit;
-pub use tokens::words;
+pub use spelling::most_errors;
+pub use tokens::{composed, words, words_at};

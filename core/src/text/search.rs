@@ -203,11 +203,14 @@ impl TextIndex {
     /// The at most `n` words that begin with `prefix` and occur in most texts, in that order; of
     /// equals, the first in the alphabet. O(words with that beginning).
     pub fn complete(&self, prefix: &str, n: usize) -> Vec<String> {
-        let mut all: Vec<(usize, String)> =
-            self.completions(prefix).map(|(word, id)| (self.words[id.index()].texts.len(), word.to_owned())).collect();
-        all.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        all.truncate(n);
-        all.into_iter().map(|(_, word)| word).collect()
+        let mut all: Vec<(usize, &str)> = self.completions(prefix).map(|(word, id)| (self.words[id.index()].texts.len(), word)).collect();
+        let order = |a: &(usize, &str), b: &(usize, &str)| -> Ordering { b.0.cmp(&a.0).then(a.1.cmp(b.1)) };
+        if n < all.len() {
+            all.select_nth_unstable_by(n, order);
+            all.truncate(n);
+        }
+        all.sort_unstable_by(order);
+        all.into_iter().map(|(_, word)| word.to_owned()).collect()
     }
 
     /// Whether the text at `key` has these words next to each other in this order.

@@ -1,5 +1,8 @@
 //! The words of a text.
 
+use std::borrow::Cow;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// The words of `text` in their order, in lower case: those of Unicode's Annex 29 between whatever
@@ -7,10 +10,44 @@ use unicode_segmentation::UnicodeSegmentation;
 /// jpg.
 ///
 /// In scripts without blanks a word is a character, except that a run of Katakana is one word. Both
-/// forms of the apostrophe are the same. Accents count, and text is not normalised: an accent of
-/// its own differs from an accented letter.
+/// forms of the apostrophe are the same, and so are texts that Unicode's form NFKC makes the same:
+/// an accented letter and a letter with an accent of its own, wide and narrow letters. Accents
+/// themselves count; [`super::form`] leaves them out.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(joins).flat_map(str::unicode_words).map(|word| word.to_lowercase().replace('’', "'"))
+    let text = normal(text);
+    let lower = |word: &str| normal(&word.to_lowercase().replace('’', "'")).into_owned();
+    let words: Vec<String> = text.split(joins).flat_map(str::unicode_words).map(lower).collect();
+    words.into_iter()
+}
+
+/// The words of `text` as [`words`] gives them, each with the place in `text` where it begins, in
+/// bytes, and how it is written there.
+pub fn words_at(text: &str) -> impl Iterator<Item = (usize, &str, String)> {
+    let mut end = 0;
+    let pieces = text.split_inclusive(joins).map(move |piece| {
+        let start = end;
+        end += piece.len();
+        (start, piece.strip_suffix(joins).unwrap_or(piece))
+    });
+    let written = pieces.flat_map(|(start, piece)| piece.unicode_word_indices().map(move |(at, word)| (start + at, word)));
+    written.flat_map(|(at, written)| words(written).map(move |word| (at, written, word)))
+}
+
+/// A text in Unicode's form NFC, in which letters with accents are one character each: two texts
+/// that look alike are then equal.
+pub fn composed(text: &str) -> Cow<'_, str> {
+    match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(text),
+        IsNormalized::No | IsNormalized::Maybe => Cow::Owned(text.nfc().collect()),
+    }
+}
+
+/// A text in Unicode's form NFKC.
+fn normal(text: &str) -> Cow<'_, str> {
+    match is_nfkc_quick(text.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(text),
+        IsNormalized::No | IsNormalized::Maybe => Cow::Owned(text.nfkc().collect()),
+    }
 }
 
 /// Whether `text` ends inside a word, so that the next letter could belong to it.

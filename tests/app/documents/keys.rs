@@ -180,6 +180,9 @@ fn of_commands_that_answer() {
     all.world.run(["import", "lib.tessera", "images", "--captions", "captions.csv", "--vectors", "mine.csv"]).ended(0);
     all.run("search", "lib.tessera disc seen near --explain", 0);
     all.run("search", "lib.tessera fan_envelope_buckle -k 50", 0);
+    all.run("search", "lib.tessera dics seen --explain", 0);
+    all.run("search", "lib.tessera di --complete", 0);
+    all.run("eval words", "lib.tessera --captions captions.csv --queries 4 --claims 4 --typed 1", 0);
     all.run("train", "lib.tessera", 0);
     all.run("classify", "lib.tessera #1 --explain", 0);
     all.world.run(["label", "lib.tessera", "images/disc/disc_02_1_0_0_lt.png", "--as", "grid"]).ended(0);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tessera_core::library::event::Reward;
-use tessera_core::library::models::caption_memory::{CANDIDATES, RecallHit, words_of};
+use tessera_core::library::models::caption_memory::{ReadAs, RecallHit, words_of};
 use tessera_core::text::TextQuery;
 
 use super::*;
@@ -12,11 +12,11 @@ fn search(library: &Mutex<Library>, text: &str, k: usize) -> Vec<RecallHit> {
     let query = TextQuery::parse(text);
     let library = hold(library);
     let question = library.caption_memory().ask(library.words(), &query);
-    let (mut found, _) = question.search(1, CANDIDATES, |_| true);
+    let (mut found, _) = question.search(1, |_| true);
     for one in &found {
         let weighed = question.explain(one.image).weighed;
         assert_eq!(weighed.score.to_bits(), one.score.to_bits(), "{weighed:?} for {one:?}");
-        let sum: f64 = weighed.words.iter().chain(&weighed.name).chain(&weighed.lessons).map(|(_, term)| term).sum();
+        let sum: f64 = weighed.terms.iter().map(|term| term.value).chain(weighed.lessons.iter().map(|(_, value)| *value)).sum();
         assert!((sum - one.score).abs() < 1e-5, "{weighed:?} for {one:?}");
     }
     found.truncate(k);
@@ -142,7 +142,7 @@ fn what_must_not_be_there_is_in_no_text_of_an_answer() {
             words.iter().any(|word| word == wanted) && !words.iter().any(|word| word == unwanted)
         };
         let expected: Vec<ItemId> = library.state().images().filter(right).map(|image| image.id).collect();
-        let (by_memory, _) = library.caption_memory().ask(library.words(), &query).search(64, CANDIDATES, |_| true);
+        let (by_memory, _) = library.caption_memory().ask(library.words(), &query).search(64, |_| true);
         let mut by_memory: Vec<ItemId> = by_memory.iter().map(|found| found.image).collect();
         let mut by_index: Vec<ItemId> = library.words().search(&query).iter().map(|found| found.image).collect();
         by_memory.sort_unstable();
@@ -163,7 +163,7 @@ fn an_image_has_one_score_and_each_word_counts_from_where_it_counts_most() {
         let mut fewer = BTreeMap::new();
         for leaves in [1, 2, 5, 64] {
             let found: BTreeMap<ItemId, u64> =
-                question.search(leaves, CANDIDATES, |_| true).0.iter().map(|found| (found.image, found.score.to_bits())).collect();
+                question.search(leaves, |_| true).0.iter().map(|found| (found.image, found.score.to_bits())).collect();
             assert!(fewer.iter().all(|(image, score)| found.get(image) == Some(score)), "{text} in {leaves} leaves");
             fewer = found;
         }
@@ -171,9 +171,9 @@ fn an_image_has_one_score_and_each_word_counts_from_where_it_counts_most() {
             let weighed = question.weigh(image);
             // As if each word, and each pair of words, were asked of one text alone.
             let state = library.state().image(image).unwrap();
-            let has: Vec<&String> = weighed.words.iter().chain(&weighed.name).map(|(word, _)| word).collect();
+            let has: Vec<&String> = weighed.terms.iter().map(|term| &term.word).collect();
             assert!(words.iter().all(|word| has.contains(&word) == all_words(state).contains(word)), "{weighed:?} of {state:?}");
-            assert!(weighed.words.iter().chain(&weighed.name).all(|(_, value)| *value > 0.0));
+            assert!(weighed.terms.iter().all(|term| term.value > 0.0 && term.how == ReadAs::Written));
         }
     }
 }
@@ -214,7 +214,7 @@ fn a_question_is_answered_alike_while_it_is_typed_and_when_it_is_done() {
     let barn = at(&library, "thing/5.png").id;
     hold(&library).reward("brown zebra", barn, Some(1.0)).unwrap();
     let library = hold(&library);
-    let answer = |query: TextQuery| library.caption_memory().ask(library.words(), &query).search(64, CANDIDATES, |_| true).0;
+    let answer = |query: TextQuery| library.caption_memory().ask(library.words(), &query).search(64, |_| true).0;
     for text in ["zebra", "brown zebra", "red zebra", "dog", "red truck", "zebras", "walrus", "red walrus", "a"] {
         assert_eq!(answer(TextQuery::typing(text)), answer(TextQuery::parse(text)), "{text}");
     }
@@ -300,10 +300,71 @@ fn a_short_list_has_everything_that_answers() {
     let rare: Vec<ItemId> = having_at(held.state(), "zelkova");
     let only = |id: ItemId| rare.contains(&id);
     let query = TextQuery::parse("ash birch cedar date elm fir");
-    let (among, _) = held.caption_memory().ask(held.words(), &query).search(1, CANDIDATES, only);
+    let (among, _) = held.caption_memory().ask(held.words(), &query).search(1, only);
     assert_eq!(among.len(), rare.len());
 }
 
 fn having_at(state: &State, word: &str) -> Vec<ItemId> {
     state.images().filter(|image| image.captions.iter().any(|caption| caption.text.contains(word))).map(|image| image.id).collect()
+}
+
+/// `bicycle` and `barefoot` have one feature.
+#[test]
+fn no_word_is_claimed_that_is_not_there() {
+    assert_eq!(tessera_core::text::hashing::feature("bicycle"), tessera_core::text::hashing::feature("barefoot"));
+    let (_place, library) = captioned(&["a barefoot man", "a man on a bicycle", "a barefoot boy by a bicycle"]);
+    let images = |text: &str| search(&library, text, 9).iter().map(|found| found.image.0).collect::<Vec<_>>();
+    assert_eq!((images("bicycle"), images("barefoot")), (vec![2, 3], vec![1, 3]));
+    assert_eq!(images("bicycle barefoot")[0], 3, "it has both");
+    let first = ItemId(1);
+    hold(&library).reward("barefoot", first, Some(1.0)).unwrap();
+    assert_eq!(images("bicycle"), [2, 3], "a lesson of another word is no lesson of this one");
+}
+
+#[test]
+fn an_image_with_all_words_stands_before_one_with_some() {
+    let long = "a boat and a cart and an elm, a fir, a gate, a hill, an inn, a jar, a kite, a lamp by a mill";
+    let (_place, library) = captioned(&[long, "cart", "boat", "a boat", "gate"]);
+    let found = search(&library, "boat cart", 9);
+    assert_eq!((found[0].image.0, found[0].has_all), (1, true));
+    assert!(found[0].score < found[1].score && !found[1].has_all, "short texts score higher: {found:?}");
+    assert_eq!(search(&library, "boat cart unheardof", 9)[0].image.0, 1, "what nothing has is nothing to lack");
+    // What was taught comes first all the same, and what was called bad does not.
+    hold(&library).reward("boat cart", ItemId(3), Some(1.0)).unwrap();
+    assert_eq!(search(&library, "boat cart", 9)[0].image.0, 3);
+    hold(&library).reward("boat cart", ItemId(1), Some(-0.05)).unwrap();
+    let found = search(&library, "boat cart", 9);
+    assert!(found.iter().position(|one| one.image.0 == 1).unwrap() > 2, "{found:?}");
+}
+
+#[test]
+fn words_are_read_as_forms_and_as_what_was_meant() {
+    let texts = ["a snowboard in the snow", "two snowboards", "a dog", "two dogs", "a café", "ein Haus", "some people"];
+    let (_place, library) = captioned(&texts);
+    let read = |text: &str| {
+        let query = TextQuery::parse(text);
+        let held = hold(&library);
+        let question = held.caption_memory().ask(held.words(), &query);
+        let (found, _) = question.search(64, |_| true);
+        let terms = |image: ItemId| question.weigh(image).terms.into_iter().map(|term| (term.word, term.how)).collect::<Vec<_>>();
+        found.iter().map(|one| (one.image.0, terms(one.image))).collect::<Vec<_>>()
+    };
+    let one = |image: u32, word: &str, how: ReadAs| (image, vec![(word.to_owned(), how)]);
+    let images = |found: &[(u32, Vec<(String, ReadAs)>)]| found.iter().map(|(image, _)| *image).collect::<Vec<_>>();
+    assert_eq!(read("dog"), [one(3, "dog", ReadAs::Written), one(4, "dogs", ReadAs::Form)]);
+    assert_eq!(read("dogs"), [one(4, "dogs", ReadAs::Written), one(3, "dog", ReadAs::Form)]);
+    assert_eq!(images(&read("dog's")), [3, 4]);
+    assert_eq!(read("cafe"), [one(5, "café", ReadAs::Form)]);
+    assert_eq!(read("cafe\u{301}"), [one(5, "café", ReadAs::Written)]);
+    assert_eq!(read("person"), [one(7, "people", ReadAs::Form)]);
+    let corrected = read("snowbord");
+    assert!(corrected.len() == 2 && corrected.contains(&one(1, "snowboard", ReadAs::Corrected)), "{corrected:?}");
+    assert!(corrected.contains(&one(2, "snowboards", ReadAs::Corrected)), "{corrected:?}");
+    let score = |text: &str| search(&library, text, 1)[0].score;
+    assert!(score("snowbord") < score("snowboards") && score("snowbord") < score("snowboard"));
+    // A word that is there, or a form of it, is meant; so is what stands in quotes.
+    assert_eq!(images(&read("dig")), [3, 4]);
+    hold(&library).caption(ItemId(6), say(&["ein Haus", "dig"])).unwrap();
+    assert_eq!(images(&read("dig")), [6]);
+    assert!(read("\"snowbord\"").is_empty());
 }

@@ -1,7 +1,8 @@
 //! The bar on top: menus, pages, search.
 
-use egui::{Align, Id, Key, Layout, RichText, TextEdit, Ui};
+use egui::{Align, Layout, RichText, Ui};
 
+use super::search::search_box_ui;
 use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::page::Page;
@@ -55,34 +56,7 @@ fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
         ui.label(RichText::new("like").weak());
     }
-    let id = Id::unique("search");
-    let hint = format!("Search captions, classes, names ({})", Action::Find.key_words(ui.ctx()));
-    let width = ui.available_width().min(360.0);
-    if std::mem::take(&mut panel.view.search.wants_focus) {
-        // The focus is set before the field is added, so that it receives the text typed in this
-        // frame. The text in it is selected, so that typing replaces it.
-        ui.memory_mut(|memory| memory.request_focus(id));
-        let mut state = egui::TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
-        let all =
-            egui::text::CCursorRange::two(egui::text::CCursor::new(0), egui::text::CCursor::new(panel.view.search.text.chars().count()));
-        state.cursor.set_char_range(Some(all));
-        state.store(ui.ctx(), id);
-    }
-    let edit = TextEdit::singleline(&mut panel.view.search.text).id(id).hint_text(hint).desired_width(width).char_limit(500);
-    let response = ui.add(edit);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search"));
-    if response.changed() {
-        panel.requests.push(Request::TurnTo(Page::Browse));
-        panel.ask(Command::Search(panel.view.search.text.clone()));
-    }
-    if response.has_focus() && ui.input(|input| input.key_pressed(Key::Escape))
-        || response.lost_focus() && ui.input(|i| i.key_pressed(Key::Escape))
-    {
-        if !panel.view.search.text.is_empty() {
-            panel.ask(Command::Search(String::new()));
-        }
-        ui.memory_mut(|memory| memory.surrender_focus(id));
-    }
+    search_box_ui(ui, panel);
 }
 
 fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {

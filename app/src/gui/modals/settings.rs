@@ -23,12 +23,15 @@ pub(super) fn settings_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         let name = ui.label("Unknown below").on_hover_text("An answer that is less sure than this counts as unknown").id;
         ui.add(Slider::new(&mut s.unknown_below, 0.0..=1.0).step_by(0.01)).labelled_by(name);
         ui.end_row();
-        let name = ui.label("Hits of a search").id;
+        let name = ui
+            .label("Hits of a search")
+            .on_hover_text("Images that are found by similarity, at most. Of a search by words all that answer are listed; so many come at once, the others as they are scrolled to.")
+            .id;
         ui.add(Slider::new(&mut s.hits, 1..=1000).logarithmic(true)).labelled_by(name);
         ui.end_row();
         let name = ui
             .label("Thoroughness of a search")
-            .on_hover_text("Leaves of the caption memory that are looked at: more find more, and take longer. Words that few captions have are found anyhow.")
+            .on_hover_text("Leaves of the caption memory that are looked at, beside the lists of all images that have a word")
             .id;
         ui.add(Slider::new(&mut s.search_leaves, 1..=4096).logarithmic(true)).labelled_by(name);
         ui.end_row();

@@ -176,6 +176,7 @@ impl Desk {
             Command::MergeClusters(clusters) => parts.clusters.merge(ctx, clusters),
             Command::SplitCluster(cluster) => parts.clusters.split(ctx, cluster),
             Command::MoreSimilar => parts.similar.show_more(ctx),
+            Command::HitsInFull(images) => parts.searching.give_in_full(ctx, &images),
             Command::Why(image) => parts.searching.explain(ctx, image),
             Command::LabelFrom(only, order) => parts.labelling.label_from(ctx, only, order),
             Command::LabelNext(images, class, keys) => parts.labelling.label(ctx, images, class, keys),

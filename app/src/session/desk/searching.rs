@@ -1,5 +1,6 @@
 //! Searching: the current query and its answer.
 
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 
@@ -7,10 +8,11 @@ use tessera_core::Error;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
+use tessera_core::library::models::caption_memory::{ReadAs, Reading};
 use tessera_core::text::TextQuery;
 
 use super::super::reference::{ReferenceImage, load_all};
-use super::super::search::{Engine, SearchRequest};
+use super::super::search::{Engine, Found, SearchAnswer, SearchHit, SearchRequest, did_you_mean};
 use super::super::why::Why;
 use super::Message as DeskMessage;
 use super::context::{Context, Event};
@@ -23,6 +25,8 @@ use crate::settings::SEARCH_LEAVES;
 
 /// Images whose appearances a search adds to the index at most.
 const NEW: usize = 64;
+/// Ways in which the text of a search may go on, at most.
+const COMPLETIONS: usize = 8;
 /// Images of which a search reads what the network sees, at most.
 const GLIMPSES: usize = 2000;
 
@@ -38,6 +42,9 @@ pub struct Searching {
     only: Option<Arc<Vec<ItemId>>>,
     effort: Effort,
     hits: Option<Arc<Hits>>,
+    /// Later images of the answer in full, and those that are on their way.
+    more: HashMap<ItemId, SearchHit>,
+    wanted: HashSet<ItemId>,
     /// Why the search found an image, once requested.
     why: Option<Why>,
 }
@@ -55,6 +62,8 @@ struct Effort {
 pub(super) enum Message {
     /// The answer to a search.
     Hits(Hits),
+    /// The number of a search, and images of its answer in full.
+    More(u64, Vec<SearchHit>),
     /// The image that hits are to resemble.
     Like(Arc<ReferenceImage>),
     /// The number of a search, and why it found an image.
@@ -73,6 +82,8 @@ impl Part for Searching {
             only: None,
             effort: Effort { hits: 100, leaves: SEARCH_LEAVES },
             hits: None,
+            more: HashMap::new(),
+            wanted: HashSet::new(),
             why: None,
         })
     }
@@ -82,11 +93,18 @@ impl Part for Searching {
             Message::Hits(hits) if hits.number == self.number => {
                 let is_short = hits.unseen > 0;
                 self.hits = Some(Arc::new(hits));
+                self.more.clear();
+                self.wanted.clear();
                 if is_short {
                     self.search_again(ctx);
                 }
             }
             Message::Hits(_) => {}
+            Message::More(number, hits) => {
+                if self.hits.as_ref().is_some_and(|of| of.number == number) {
+                    self.more.extend(hits.into_iter().map(|hit| (hit.image, hit)));
+                }
+            }
             Message::Like(like) => {
                 self.like = Some(like);
                 self.search_again(ctx);
@@ -112,6 +130,13 @@ impl Part for Searching {
     }
 }
 
+/// The words that an engine finds for those of a query.
+fn readings(answer: &SearchAnswer, engine: Engine) -> Vec<String> {
+    let is_exact = |reading: &&Reading| matches!(reading.how, ReadAs::Written | ReadAs::Completed);
+    let all = answer.asked.iter().flat_map(|one| &one.readings);
+    all.filter(|reading| engine == Engine::Memory || is_exact(reading)).map(|reading| reading.word.clone()).collect()
+}
+
 /// Loads what the images are compared by that are to resemble one, of some that are not loaded yet,
 /// and returns how many are left. One that cannot be read is loaded later.
 fn load(library: &mut Library, like: &ReferenceImage, k: usize) -> usize {
@@ -129,7 +154,16 @@ impl Searching {
     /// Why the search found the image of the last [`Command::Why`](crate::command::Command::Why).
     pub fn why(&self) -> Option<&Why> {
         let hits = self.hits.as_ref()?;
-        self.why.as_ref().filter(|why| hits.hits.iter().any(|hit| hit.image == why.image))
+        self.why.as_ref().filter(|why| hits.images.contains(&why.image))
+    }
+
+    /// An image of the last answer in full: the first are, later ones after
+    /// [`Command::HitsInFull`].
+    ///
+    /// [`Command::HitsInFull`]: crate::command::Command::HitsInFull
+    pub fn hit(&self, image: ItemId) -> Option<&SearchHit> {
+        let first = self.hits.as_ref().and_then(|hits| hits.hits.iter().find(|hit| hit.image == image));
+        first.or_else(|| self.more.get(&image))
     }
 
     /// The image that hits are to resemble.
@@ -163,20 +197,45 @@ impl Searching {
                 true => unseen,
                 false => unseen + library.load_glimpses(GLIMPSES).unwrap_or(0) + library.load_image_vectors(GLIMPSES).unwrap_or(0),
             };
-            let hits = session.search(library, &wanted);
-            let unknown = session.unknown_words(library, &wanted.query);
+            let answer = session.search(library, &wanted);
+            let mut unknown = session.unknown_words(library, &wanted.query);
+            let in_other_forms = session.words_in_other_forms(&answer, &unknown);
+            unknown.retain(|word| !in_other_forms.iter().any(|(other, _)| other == word));
+            let did_you_mean = did_you_mean(&text, &answer).filter(|_| wanted.engine == Engine::Memory);
+            let completions = session.complete(library, &text, COMPLETIONS);
             let SearchRequest { like, engine, .. } = wanted;
+            let readings = readings(&answer, engine);
             Message::Hits(Hits {
                 number,
                 query: text,
                 like,
                 unseen,
-                hits,
+                images: Arc::new(answer.found.iter().map(|one| one.image).collect()),
+                with_all: answer.found.iter().filter(|one| one.has_all).count(),
+                found: Arc::new(answer.found),
+                hits: answer.hits,
+                did_you_mean,
+                readings,
+                completions,
                 memories: library.words().memories(),
                 unknown,
                 engine,
                 lessons: library.caption_memory().rewards().len(),
             })
+        });
+    }
+
+    /// Gives images of the last answer in full.
+    pub(super) fn give_in_full(&mut self, ctx: &mut Context, images: &[ItemId]) {
+        let Some(hits) = self.hits.clone() else { return };
+        let new: HashSet<ItemId> = images.iter().copied().filter(|image| self.wanted.insert(*image)).collect();
+        if new.is_empty() {
+            return;
+        }
+        let request = self.request(&hits.query);
+        ctx.with_library(move |session, library| {
+            let found: Vec<Found> = hits.found.iter().filter(|one| new.contains(&one.image)).copied().collect();
+            Message::More(hits.number, session.hits_in_full(library, &request(), &found))
         });
     }
 
@@ -238,7 +297,7 @@ impl Searching {
     /// Explains why an image was found.
     pub(super) fn explain(&mut self, ctx: &mut Context, image: ItemId) {
         let Some(hits) = self.hits.clone() else { return };
-        let Some(hit) = hits.hits.iter().find(|hit| hit.image == image).cloned() else { return };
+        let Some(hit) = self.hit(image).cloned() else { return };
         let request = self.request(&hits.query);
         ctx.with_library(move |session, library| Message::Why(hits.number, session.why(library, &request(), &hit)));
     }

@@ -12,8 +12,9 @@ use tessera_core::progress::ProgressSnapshot;
 
 use crate::command::JobId;
 use crate::job::JobKind;
+use crate::session::completion::Completion;
 use crate::session::reference::ReferenceImage;
-use crate::session::search::{Engine, SearchHit};
+use crate::session::search::{Engine, Found, SearchHit};
 
 /// A notice to the user: one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,8 +67,20 @@ pub struct Hits {
     /// Images whose appearance is not indexed yet, or of which it is not read what the network
     /// sees.
     pub unseen: usize,
-    /// The best images.
+    /// All images that answer, best first.
+    pub images: Arc<Vec<ItemId>>,
+    /// The same with their scores.
+    pub found: Arc<Vec<Found>>,
+    /// How many have all words of the query that any image has.
+    pub with_all: usize,
+    /// The first of them, and those that were judged, in full.
     pub hits: Vec<SearchHit>,
+    /// What was probably meant, where a word is in no text.
+    pub did_you_mean: Option<String>,
+    /// All words that the words of the query are read as, which are marked in texts.
+    pub readings: Vec<String>,
+    /// How the text may go on.
+    pub completions: Vec<Completion>,
     /// Captions in the memory.
     pub memories: usize,
     /// Words of the query that no text contains.

@@ -92,6 +92,7 @@ pub(in crate::library) fn read_table(state: &State, table: &Table) -> (TableRead
             }
         }
         if let Some(label) = row.label.as_ref().and_then(|label| tidy_name(label).ok()) {
+            let label = state.class_spelled(&label);
             let plain = unguarded(&label);
             let label = if state.class(&label).is_none() && state.class(&plain).is_some() { plain } else { label };
             match &image.user {

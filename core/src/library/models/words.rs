@@ -7,7 +7,7 @@ use crate::ids::ItemId;
 use crate::library::event::ContentHash;
 use crate::library::models::model::{Model, ModelUpdate};
 use crate::library::state::{Image, State};
-use crate::text::{ItemHit, TextIndex, TextKey, TextQuery, Weigher};
+use crate::text::{ItemHit, NearWord, TextIndex, TextKey, TextQuery};
 
 /// An index of words that follows a library.
 #[derive(Default)]
@@ -68,15 +68,45 @@ impl Words {
         self.index.allows(image, query)
     }
 
-    /// The images of at most `n` texts that have one of some words, those with the rarest words
-    /// first. Cost as [`TextIndex::items_having`].
-    pub fn having(&self, words: &[String], n: usize, fits: impl Fn(ItemId) -> bool) -> Vec<ItemId> {
-        self.index.items_having(words, n, fits)
+    /// The images whose files have a word in their names, in order, with how much of the name it
+    /// is.
+    pub(super) fn named(&self, word: &str) -> Vec<(ItemId, f64)> {
+        self.names.shares(word)
     }
 
-    /// Scores images for these words by the names of their files alone.
-    pub(super) fn names_weigher(&self, words: &[String]) -> Option<Weigher<'_>> {
-        self.names.weigher(&TextQuery { words: words.to_vec(), ..TextQuery::default() })
+    /// How much of the name of an image's file a word is, 0..=1.
+    pub(super) fn name_share(&self, image: ItemId, word: &str) -> f64 {
+        self.names.share(image, word)
+    }
+
+    /// The different words of a caption of an image, by its place in the image's list.
+    pub(super) fn of_caption(&self, image: ItemId, caption: u32) -> impl Iterator<Item = &str> {
+        self.index.words_of(TextKey { item: image, part: caption + 1 })
+    }
+
+    /// The different words of the class of an image and of the name of its file.
+    pub(super) fn of_class_and_name(&self, image: ItemId) -> impl Iterator<Item = &str> {
+        self.index.words_of(TextKey { item: image, part: 0 })
+    }
+
+    /// Whether only names of files have a word.
+    pub fn is_name(&self, word: &str) -> bool {
+        self.names.texts_with(word) >= self.index.texts_with(word)
+    }
+
+    /// The number of texts that have a word.
+    pub fn texts_with(&self, word: &str) -> usize {
+        self.index.texts_with(word)
+    }
+
+    /// The words of the library that are forms of one: see [`TextIndex::forms`].
+    pub fn forms(&self, word: &str) -> Vec<String> {
+        self.index.forms(word)
+    }
+
+    /// The words of the library that one may have been meant as: see [`TextIndex::near`].
+    pub fn near(&self, word: &str) -> Vec<NearWord> {
+        self.index.near(word)
     }
 
     /// How well an image fits a query by all its texts.

@@ -2,9 +2,11 @@
 //! found.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use egui::{CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use tessera_core::ids::ItemId;
+use tessera_core::text::words_at;
 
 use super::images::filters_ui;
 use super::menu::image_menu_ui;
@@ -22,12 +24,15 @@ use crate::gui::widgets::{WHOLE, fitted, nothing_ui, one_line};
 use crate::gui::words::count;
 use crate::session::desk::view::Hits;
 use crate::session::search::{Engine, SearchHit};
+use crate::session::why::typed_words;
 
 /// The least width of a tile.
 const WIDTH: f32 = 224.0;
 /// The height of a tile below its picture.
 const BELOW: f32 = 98.0;
 const PADDING: f32 = 8.0;
+/// Images before and behind those on the screen that are got along with them.
+const AROUND: usize = 60;
 /// The size of a thumb button, with the gap to the next one.
 const THUMB: Vec2 = vec2(52.0, 20.0);
 
@@ -43,8 +48,9 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         empty_ui(ui, panel, &hits);
         return;
     }
-    let list: Vec<ItemId> = hits.hits.iter().map(|hit| hit.image).collect();
+    let list = Arc::clone(&hits.images);
     let by_image: HashMap<ItemId, &SearchHit> = hits.hits.iter().map(|hit| (hit.image, hit)).collect();
+    let mut missing = Vec::new();
     let side = panel.settings.thumbnail_side;
     let size = vec2(WIDTH.max(side), side + BELOW + 2.0 * PADDING);
     let mut selection = std::mem::take(&mut panel.view.selection);
@@ -52,13 +58,20 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     // A new query starts scrolled to its best hit.
     let place = format!("hits {} {:?}", hits.query, hits.like.as_ref().map(|like| (like.short_name(), like.crop)));
     tiles_ui(ui, &place, &list, &mut selection, size, |ui, id, size, selection| {
-        let Some((hit, shown)) = by_image.get(&id).copied().zip(cell(panel, id)) else {
-            ui.allocate_exact_size(size, Sense::hover());
+        let found = by_image.get(&id).map(|hit| (*hit).clone()).or_else(|| panel.desk.searching().hit(id).cloned());
+        if found.is_none() {
+            missing.push(id);
+        }
+        let Some((hit, shown)) = found.zip(cell(panel, id)) else {
+            let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+            pick_clicked(ui, &response, &list, id, selection);
+            waiting(ui, rect, selection.contains(id));
             return;
         };
+        let hit = &hit;
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
         pick_clicked(ui, &response, &list, id, selection);
-        paint(ui, rect, &response, hit, &shown, selection);
+        paint(ui, rect, &response, (hit, &hits.readings), &shown, selection);
         if !hits.query.trim().is_empty() {
             thumbs_ui(ui, panel, &hits.query, hit, pos2(rect.right() - PADDING - 2.0 * THUMB.x - 4.0, rect.bottom() - PADDING - THUMB.y));
         }
@@ -75,6 +88,12 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
     });
     panel.view.selection = selection;
+    if let (Some(first), Some(last)) = (missing.first(), missing.last()) {
+        // Those around them are likely to be scrolled to next.
+        let at = |id: &ItemId| list.iter().position(|other| other == id).unwrap_or(0);
+        let (from, to) = (at(first).saturating_sub(AROUND), (at(last) + AROUND).min(list.len()));
+        panel.ask(Command::HitsInFull(list[from..to].to_vec()));
+    }
     if let Some((id, response)) = menu {
         response.context_menu(|ui| image_menu_ui(ui, panel, id));
     }
@@ -87,13 +106,21 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         let query = hits.query.trim();
         let of = if query.is_empty() { String::new() } else { format!(" for “{query}”") };
         let like = hits.like.as_ref().map_or_else(String::new, |like| format!(" that look like {}", like.short_name()));
-        ui.label(RichText::new(format!("{}{of}{like}", count(hits.hits.len(), "image"))).strong());
+        ui.label(RichText::new(format!("{}{of}{like}", count(hits.images.len(), "image"))).strong());
+        if hits.with_all > 0 && hits.with_all < hits.images.len() && hits.like.is_none() {
+            ui.label(RichText::new(format!("{} with all words", count(hits.with_all, "image"))).weak());
+        }
         if !query.is_empty() {
             ui.label(RichText::new(format!("among {}", count(hits.memories, "caption"))).weak());
         }
         if !hits.unknown.is_empty() {
             let words = format!("No caption, class or name has: {}", hits.unknown.join(", "));
             ui.colored_label(ui.visuals().warn_fg_color, words);
+        }
+        if let Some(meant) = &hits.did_you_mean
+            && ui.link(format!("Did you mean: {meant}?")).on_hover_text("Search for this instead").clicked()
+        {
+            panel.ask(Command::Search(meant.clone()));
         }
         if hits.lessons > 0 {
             let here = hits.hits.iter().filter(|hit| hit.taught.is_some()).count();
@@ -114,9 +141,20 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
             }
         }
         if !hits.hits.is_empty() && ui.button("Select all of them").clicked() {
-            panel.view.selection.set(hits.hits.iter().map(|hit| hit.image));
+            panel.view.selection.set(hits.images.iter().copied());
         }
     });
+}
+
+/// The place of an image whose caption and words are on their way.
+fn waiting(ui: &Ui, rect: Rect, is_selected: bool) {
+    let ground = if is_selected { ui.visuals().selection.bg_fill } else { theme::card(ui) };
+    ui.painter().rect_filled(rect, CornerRadius::same(theme::ROUNDING), ground);
+}
+
+/// Whether a text has one of some words.
+fn has_one(text: &str, some: &[String]) -> bool {
+    words_at(text).any(|(.., word)| some.contains(&word))
 }
 
 fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
@@ -138,7 +176,7 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
     }
 }
 
-fn paint(ui: &Ui, rect: Rect, response: &egui::Response, hit: &SearchHit, shown: &Cell, selection: &Selection) {
+fn paint(ui: &Ui, rect: Rect, response: &egui::Response, (hit, marks): (&SearchHit, &[String]), shown: &Cell, selection: &Selection) {
     if !ui.is_rect_visible(rect) {
         return;
     }
@@ -166,22 +204,30 @@ fn paint(ui: &Ui, rect: Rect, response: &egui::Response, hit: &SearchHit, shown:
             painter.rect_filled(frame, rounding, theme::behind_pictures(ui));
         }
     }
-    let caption = hit.caption.as_deref().unwrap_or("no caption");
     let (text, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
-    let colour = if hit.caption.is_some() { text } else { weak };
-    let galley = painter.layout_job(marked(ui, caption, &hit.words, colour, inner.width()));
+    // Where no caption has a word, the name that has one stands in its place.
+    let name = Some(shown.name.as_str()).filter(|name| !hit.has_caption && has_one(name, &hit.words));
+    let caption = name.or(hit.caption.as_deref()).unwrap_or("no caption");
+    let colour = if hit.caption.is_some() || name.is_some() { text } else { weak };
+    let galley = painter.layout_job(marked(ui, caption, marks, colour, inner.width()));
     painter.galley(pos2(inner.left(), frame.bottom() + 6.0), galley, colour);
     let below = inner.bottom() - THUMB.y - 6.0;
     let mut left = inner.left();
     if let Some((label, colour)) = &shown.label {
         painter.circle_filled(pos2(left + 5.0, below - 8.0), 4.5, *colour);
-        let label = one_line(ui, label, inner.width() / 2.0, text);
+        let is_found = has_one(label, &hit.words);
+        let label = one_line(ui, label, inner.width() / 2.0, if is_found { theme::accent(ui) } else { text });
         painter.galley(pos2(left + 14.0, below - 8.0 - label.size().y / 2.0), std::sync::Arc::clone(&label), text);
         left += 14.0 + label.size().x + 8.0;
     }
     let guess = hit.guessed.first().map(|word| format!("guessed: {}, {:.2}", word.guess.noun, word.guess.chance));
     let likeness = hit.likeness.map(|likeness| format!("by what it looks like, {:.2}", likeness.cosine));
-    let words = if hit.words.is_empty() { guess.or(likeness).unwrap_or_else(|| shown.name.clone()) } else { hit.words.join(", ") };
+    let read = |word: &String| match hit.read.iter().find(|read| read.word == *word) {
+        Some(read) => typed_words(word, &read.written),
+        None => word.clone(),
+    };
+    let has = || hit.words.iter().map(read).collect::<Vec<_>>().join(", ");
+    let words = if hit.words.is_empty() { guess.or(likeness).unwrap_or_else(|| shown.name.clone()) } else { has() };
     let words = one_line(ui, &words, inner.right() - left, weak);
     painter.galley(pos2(left, below - 8.0 - words.size().y / 2.0), words, weak);
     let font = egui::TextStyle::Small.resolve(ui.style());
@@ -227,15 +273,13 @@ fn marked(ui: &Ui, caption: &str, words: &[String], colour: egui::Color32, width
         ..Default::default()
     };
     let mut job = egui::text::LayoutJob::default();
-    for part in caption.split_inclusive(|c: char| !c.is_alphanumeric()) {
-        let (word, end) = match part.char_indices().next_back() {
-            Some((at, last)) if !last.is_alphanumeric() => part.split_at(at),
-            _ => (part, ""),
-        };
-        let is_found = words.contains(&word.to_lowercase());
-        job.append(word, 0.0, if is_found { found.clone() } else { plain.clone() });
-        job.append(end, 0.0, plain.clone());
+    let mut rest = 0;
+    for (at, written, _) in words_at(caption).filter(|(.., word)| words.contains(word)) {
+        job.append(&caption[rest..at], 0.0, plain.clone());
+        job.append(written, 0.0, found.clone());
+        rest = at + written.len();
     }
+    job.append(&caption[rest..], 0.0, plain);
     job.wrap = egui::text::TextWrapping { max_width: width, max_rows: 2, ..Default::default() };
     job
 }

@@ -16,7 +16,7 @@ use crate::session::why::{RouterReason, Why, memories};
 pub(in crate::gui::pages) struct AskedReasons(Option<(ItemId, u64)>);
 
 pub(super) fn why_ui(ui: &mut Ui, panel: &mut Panel<'_>, asked: &mut AskedReasons, id: ItemId) {
-    let hits = panel.desk.searching().hits().filter(|hits| hits.hits.iter().any(|hit| hit.image == id));
+    let hits = panel.desk.searching().hits().filter(|_| panel.desk.searching().hit(id).is_some());
     if let Some(wanted) = hits.map(|hits| (id, hits.number))
         && asked.0.replace(wanted) != Some(wanted)
     {
@@ -38,8 +38,8 @@ pub(super) fn why_ui(ui: &mut Ui, panel: &mut Panel<'_>, asked: &mut AskedReason
 
 /// The words that were guessed for the image, each with a button that rejects it.
 fn guesses_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
-    let hits = panel.desk.searching().hits().cloned();
-    for word in hits.iter().flat_map(|hits| &hits.hits).filter(|hit| hit.image == id).flat_map(|hit| &hit.guessed) {
+    let guessed = panel.desk.searching().hit(id).map(|hit| hit.guessed.clone()).unwrap_or_default();
+    for word in &guessed {
         let Guess { noun, chance } = &word.guess;
         ui.horizontal(|ui| {
             ui.label(RichText::new(format!("guessed: {noun}, {chance:.2}")).weak());

@@ -8,8 +8,11 @@
 //! are taken back exactly: the scorer learns the remaining ones anew. What routers have learned of
 //! a memory stays until the trees are grown anew, which is when there are twice or a quarter as
 //! many texts as then, and when something is forgotten.
+//!
+//! Beside the trees it keeps, for each word as it is written, the images that have it, with how
+//! much of a text the word is: features are hashes of words, and two words may share one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::bytes::{Reader, Stored, Writer};
 use crate::ckm::CkmOptions;
@@ -21,7 +24,7 @@ use crate::library::models::model::{Model, ModelUpdate};
 use crate::library::state::{Image, State};
 use crate::nearest::Growth;
 use crate::sparse::SparseVec;
-use crate::text::hashing::{Idf, Stemming, counts};
+use crate::text::hashing::{Idf, Stemming, counts, feature};
 use crate::text::{TextQuery, words};
 
 /// Which text of an image a memory was made from.
@@ -47,6 +50,10 @@ pub struct CaptionMemory {
     idf: Idf,
     grown_at: Idf,
     pub(super) rewards: BTreeMap<(ItemId, String), Reward>,
+    /// For each word of classes and captions the images that have it, and how much of a text the
+    /// word is: its component of the text's vector of length one, in the text where that is
+    /// largest. A function of the texts and of `grown_at`.
+    having: HashMap<String, BTreeMap<ItemId, f32>>,
 }
 
 /// When the trees are grown anew, by the number of texts.
@@ -80,6 +87,7 @@ impl CaptionMemory {
             idf: Idf::default(),
             grown_at: Idf::default(),
             rewards: BTreeMap::new(),
+            having: HashMap::new(),
         })
     }
 
@@ -100,6 +108,55 @@ impl CaptionMemory {
 
     pub(super) fn key(&self, text: &str) -> SparseVec {
         self.grown_at.weigh(&counts(text, Stemming::None))
+    }
+
+    /// The weight of a word in the trees.
+    pub(super) fn weight(&self, word: &str) -> f64 {
+        self.grown_at.of(feature(word))
+    }
+
+    /// The words of a text, each with its component of the text's vector of length one. O(w log w)
+    /// for w words.
+    pub(super) fn shares(&self, text: &str) -> Vec<(String, f64)> {
+        let mut all: Vec<String> = words(text).collect();
+        all.sort_unstable();
+        let weight = |same: &[String]| (same[0].clone(), (1.0 + (same.len() as f64).ln()) * self.weight(&same[0]));
+        let weights: Vec<(String, f64)> = all.chunk_by(|a, b| a == b).map(weight).collect();
+        let length = weights.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
+        weights.into_iter().map(|(word, weight)| (word, weight / length)).collect()
+    }
+
+    /// The images that have a word in a class or a caption, in order, with how much of a text it
+    /// is.
+    pub(super) fn having(&self, word: &str) -> impl Iterator<Item = (ItemId, f64)> {
+        self.having.get(word).into_iter().flatten().map(|(image, share)| (*image, f64::from(*share)))
+    }
+
+    /// How much of a text of an image a word is; 0 where its class and captions lack it.
+    pub(super) fn share(&self, image: ItemId, word: &str) -> f64 {
+        self.having.get(word).and_then(|images| images.get(&image)).map_or(0.0, |share| f64::from(*share))
+    }
+
+    /// Enters an image with these texts for their words.
+    fn enter<'a>(&mut self, image: ItemId, texts: impl IntoIterator<Item = &'a str>) {
+        for text in texts {
+            for (word, share) in self.shares(text) {
+                let most = self.having.entry(word).or_default().entry(image).or_default();
+                *most = most.max(share as f32);
+            }
+        }
+    }
+
+    /// Takes an image with these texts out for their words.
+    fn take_out<'a>(&mut self, image: ItemId, texts: impl IntoIterator<Item = &'a str>) {
+        for word in texts.into_iter().flat_map(words) {
+            if let Some(images) = self.having.get_mut(&word) {
+                images.remove(&image);
+                if images.is_empty() {
+                    self.having.remove(&word);
+                }
+            }
+        }
     }
 
     /// The memories of an image.
@@ -136,9 +193,11 @@ impl CaptionMemory {
         self.sources.clear();
         self.memories.clear();
         self.next = 0;
+        self.having.clear();
         for image in state.images() {
             for (source, text) in texts(image) {
                 self.remember(image.id, source, text);
+                self.enter(image.id, [text]);
             }
         }
         let lessons: Vec<(ItemId, String)> = self.rewards.iter().filter(|(_, reward)| reward.0 > 0).map(|(key, _)| key.clone()).collect();
@@ -199,7 +258,7 @@ impl Model for CaptionMemory {
     }
 
     fn name(&self) -> String {
-        "recall-3".into()
+        "recall-4".into()
     }
 
     fn clear(&mut self) {
@@ -223,6 +282,10 @@ impl Model for CaptionMemory {
             for (source, text) in new.iter().filter(|(source, text)| old.get(*source) != Some(text)) {
                 self.idf.add(&counts(text, Stemming::None));
                 self.remember(id, source.clone(), text);
+            }
+            if old != new {
+                self.take_out(id, old.values().map(String::as_str));
+                self.enter(id, new.values().map(String::as_str));
             }
             let (said, says) = (rewards(before.map(|image| &**image)), rewards(after.map(|image| &**image)));
             is_taught_anew |= said != says || (old != new && !says.is_empty());
@@ -292,6 +355,7 @@ impl Model for CaptionMemory {
                 if !kept.memories.contains_key(&(image.id, source)) && words(text).next().is_some() {
                     return Ok(false);
                 }
+                kept.enter(image.id, [text]);
             }
             kept.rewards.extend(rewards(Some(image)).into_iter().map(|(query, reward)| ((image.id, query), reward)));
         }

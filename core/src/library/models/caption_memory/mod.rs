@@ -2,6 +2,8 @@
 
 mod memory;
 mod question;
+mod reading;
 
 pub use memory::{CaptionMemory, MemorySource, options, words_of};
-pub use question::{CANDIDATES, Question, RecallExplanation, RecallHit, Weighed};
+pub use question::{CANDIDATES, Question, RecallExplanation, RecallHit, Weighed, WordTerm};
+pub use reading::{AskedWord, ReadAs, Reading};
