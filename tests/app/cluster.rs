@@ -178,8 +178,16 @@ fn clusters_are_merged_and_split_by_their_numbers() {
     assert_eq!((&split["clusters"], &split["asked"], &split["iterations"]), (&3.into(), &3.into(), &60.into()), "{split}");
     assert!(kinds(&split).iter().all(|kinds| kinds.len() == 12 || !kinds.starts_with(&two[..1])), "{split}");
     assert_eq!(clusters(&world, "-k 50"), split, "they are kept");
+    // They are gone on with also when an image came and one that was said to be apart has gone.
+    picture(1, 13).save(world.at("photos/1-new.png")).unwrap();
+    world.run(["import", "lib.tessera", "photos"]).ended(0);
+    for kind in 0..3 {
+        world.run(["remove", "lib.tessera", &format!("photos/{kind}-00.png"), &format!("photos/{kind}-01.png")]).ended(0);
+    }
+    let more = clusters(&world, "--split 1 -k 50");
+    assert_eq!((&more["clusters"], &more["iterations"], &more["images"]), (&4.into(), &80.into(), &31.into()), "{more}");
     world.run("cluster lib.tessera --split 9".split(' ')).ended(65).complains("cluster to split");
-    world.run("cluster lib.tessera --merge 1,9".split(' ')).ended(65).complains("1 to 3");
+    world.run("cluster lib.tessera --merge 1,9".split(' ')).ended(65).complains("1 to 4");
     let other = World::with_images();
     other.run(["import", "lib.tessera", "images"]).ended(0);
     other.run("cluster lib.tessera --split 1".split(' ')).ended(2).complains("tessera cluster");

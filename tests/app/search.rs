@@ -255,6 +255,8 @@ fn errors_of_typing_are_forgiven_and_told() {
     assert_eq!((&known["did_you_mean"], &known["hits"][0]["image"], &known["found"]), (&json!(null), &json!(9), &json!(1)));
     world.run(["undo", "lib.tessera"]).ended(0);
     assert_eq!(search(&world, &["tabel"]).object()["did_you_mean"], "table", "words come and go with captions");
+    let joined = search(&world, &["tabel\u{fe55}tabel"]).ended(0);
+    assert!(!joined.stdout.is_empty(), "two words in one piece of the text");
     assert_eq!(search(&world, &["\"tabel\""]).object()["found"], 0, "what is in quotes is meant as it is");
     assert_eq!(search(&world, &["tabel", "--by", "index"]).object()["found"], 0);
 }

@@ -98,11 +98,14 @@ fn forms_of_a_word_are_told() {
         ("Œuvre", "oeuvre"),
         ("søren", "soren"),
         ("ой", "ои"),
+        ("specimen", "specimens"),
     ] {
         let lower = |word: &str| words(word).next().unwrap();
         assert_eq!(form(&lower(a)), form(&lower(b)), "{a} {b}");
     }
-    for (a, b) in [("dog", "dot"), ("man", "mane"), ("women", "men"), ("children", "chill"), ("カ", "キ"), ("ด", "ต")] {
+    for (a, b) in
+        [("dog", "dot"), ("man", "mane"), ("women", "men"), ("children", "chill"), ("カ", "キ"), ("ด", "ต"), ("का", "की"), ("バス", "パス")]
+    {
         assert_ne!(form(a), form(b), "{a} {b}");
     }
     let index = index_of(&["a dog", "two dogs, dogs", "dogs", "the dog's"]);

@@ -81,12 +81,12 @@ fn change(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &Clust
     let expected = "numbers of clusters that `tessera cluster` told of";
     let Some(kept) = hold(library).clusters()? else { return Err(Error::Option { name, found, expected }) };
     librarian.out.watched(librarian.session.progress(), || librarian.session.load_looks(library, Some(&kept.look())))?;
-    let mut library = hold(library);
+    let session = librarian.session;
     let changed = match arguments.split {
-        Some(cluster) => kept.split(&library, cluster, librarian.session.progress()),
+        Some(cluster) => session.on_threads(|| kept.split(library, cluster, session.progress())),
         None => kept.merged(&arguments.merge),
     };
-    library.keep_clusters(&changed?)
+    hold(library).keep_clusters(&changed?)
 }
 
 fn aim(librarian: &Librarian<'_>, library: &Library, arguments: &Cluster) -> Result<ClusterAim, Error> {
@@ -97,6 +97,9 @@ fn aim(librarian: &Librarian<'_>, library: &Library, arguments: &Cluster) -> Res
     let (together, apart) = (pairs(&arguments.together)?, pairs(&arguments.apart)?);
     if arguments.split.is_some() || !arguments.merge.is_empty() {
         let mut aim = library.clusters()?.map(|kept| kept.aim()).unwrap_or_default();
+        if let Some(look) = aim.look.clone() {
+            aim.retain_pairs(|image| library.can_cluster(&look, image));
+        }
         aim.together.extend(together);
         aim.apart.extend(apart);
         return Ok(aim);

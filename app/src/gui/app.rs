@@ -147,7 +147,7 @@ impl App {
         self.desk.watch_labelling(self.view.page == Page::Label);
         self.desk.watch_similar(self.view.page == Page::Similar);
         self.desk.watch_map(self.view.page == Page::Map && self.view.viewer.is_none());
-        self.desk.watch_clusters(matches!(self.view.page, Page::Clusters | Page::Map));
+        self.desk.watch_clusters(matches!(self.view.page, Page::Clusters | Page::Map | Page::Train));
         let changes = self.view.refresh(&self.desk);
         if let Some(only) = changes.narrowed {
             self.run(Command::Narrow(only));

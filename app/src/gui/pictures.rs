@@ -33,6 +33,8 @@ pub struct PictureTextures {
     tray_of: Option<PathBuf>,
     /// Examples of an import that is planned.
     examples: HashMap<PathBuf, TextureHandle>,
+    /// The folder that these are of.
+    examples_of: Option<PathBuf>,
 }
 
 impl PictureTextures {
@@ -76,6 +78,10 @@ impl PictureTextures {
         }
         match desk.planning().now() {
             Some(now) => {
+                if self.examples_of.as_ref() != Some(&now.folder) {
+                    self.examples.clear();
+                    self.examples_of = Some(now.folder.clone());
+                }
                 for (path, picture) in &now.pictures {
                     self.examples.entry(path.clone()).or_insert_with(|| load("example", picture));
                 }

@@ -57,6 +57,7 @@ impl Session {
         let starts: Vec<usize> = words_at(text).map(|(at, ..)| at).collect();
         let Some(&last) = starts.last() else { return Vec::new() };
         let mut all = classes(library, text, &starts);
+        all.truncate(n);
         let index = library.words();
         let of = |word: String, source: CompletionSource| Completion {
             text: format!("{}{word}", &text[..last]),
@@ -65,7 +66,7 @@ impl Session {
             source,
         };
         let source = |word: &str| if index.is_name(word) { CompletionSource::Name } else { CompletionSource::Caption };
-        let begun = index.complete(&prefix, n + 1).into_iter().filter(|word| *word != prefix);
+        let begun = index.complete(&prefix, n.saturating_add(1)).into_iter().filter(|word| *word != prefix);
         all.extend(begun.map(|word| of(word.clone(), source(&word))));
         if all.is_empty() && !index.knows(&prefix) && index.forms(&prefix).is_empty() {
             all.extend(index.near(&prefix).into_iter().map(|near| of(near.word, CompletionSource::Meant)));

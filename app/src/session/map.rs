@@ -38,6 +38,8 @@ pub struct MapPoints {
     pub by: Look,
     /// The images that have one, in order, and the vectors.
     pub rows: LookRows,
+    /// The images without one, in order.
+    pub left_out: Vec<ItemId>,
     /// Their principal components.
     pub components: Components,
 }
@@ -241,9 +243,11 @@ impl Session {
         self.check_look(&hold(library), by)?;
         let by = self.load_looks(library, by)?;
         self.on_threads(|| {
+            let mut left_out: Vec<ItemId> = hold(library).state().images().map(|image| image.id).collect();
             let rows = looks::rows(library, &by, self.progress())?;
+            left_out.retain(|id| rows.images.binary_search(id).is_err());
             let components = Components::new(&rows.values, rows.dimension, self.seed());
-            Ok(MapPoints { by, rows, components })
+            Ok(MapPoints { by, rows, left_out, components })
         })
     }
 

@@ -106,7 +106,8 @@ pub fn did_you_mean(text: &str, answer: &SearchAnswer) -> Option<String> {
     let meant = |word: &str| answer.asked.iter().find(|one| one.is_corrected() && one.written == word).map(|one| &one.readings[0].word);
     let (mut corrected, mut rest, mut any) = (String::new(), 0, false);
     for (at, written, word) in words_at(text) {
-        if let Some(meant) = meant(&word) {
+        // One piece of the text may have two words, of which the first stands for it.
+        if let Some(meant) = meant(&word).filter(|_| at >= rest) {
             corrected.push_str(&text[rest..at]);
             corrected.push_str(meant);
             (rest, any) = (at + written.len(), true);

@@ -125,7 +125,7 @@ impl MixtureModel {
     /// # Errors
     /// As [`MixtureData::new`]; [`Error::Value`] for rows of another length.
     pub fn best(&self, values: &[f32]) -> Result<Vec<(u32, f64)>> {
-        let data = self.taken_over(values)?;
+        let data = self.points(values)?;
         Ok(self.best_rows(&self.components(), &data.rows))
     }
 
@@ -134,7 +134,7 @@ impl MixtureModel {
     /// # Errors
     /// As [`MixtureModel::best`].
     pub fn likelihood(&self, values: &[f32]) -> Result<MixtureLikelihood> {
-        let data = self.taken_over(values)?;
+        let data = self.points(values)?;
         let components = self.components();
         let parts: Vec<MixtureLikelihood> = data
             .rows
@@ -160,7 +160,11 @@ impl MixtureModel {
         })
     }
 
-    fn taken_over(&self, values: &[f32]) -> Result<MixtureData> {
+    /// The rows of a matrix as points around this mixture's centre, for a fit that goes on with it.
+    ///
+    /// # Errors
+    /// As [`MixtureData::new`].
+    pub fn points(&self, values: &[f32]) -> Result<MixtureData> {
         MixtureData::check(values, self.centre.len())?;
         Ok(MixtureData::around(values, self.centre.clone(), self.covariance))
     }

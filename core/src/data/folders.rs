@@ -282,7 +282,7 @@ fn plan(root: &Path, labels: Labels, files: &[Found], choice: Option<&Choice>) -
 }
 
 /// Whether the folders of classes have numbers for names, and nearly all names in each have one
-/// category.
+/// category, which no other folder has.
 fn are_numbered(choice: &Choice, files: &[Found]) -> bool {
     let level = class_level(files);
     let mut folders: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
@@ -295,7 +295,9 @@ fn are_numbered(choice: &Choice, files: &[Found]) -> bool {
         let (most, all) = (names.values().max().copied().unwrap_or(0), names.values().sum::<usize>());
         most * 20 >= all * 19
     };
-    folders.iter().all(|(folder, names)| !folder.contains(char::is_alphabetic) && is_of_one(names))
+    let most = |names: &BTreeMap<String, usize>| names.iter().max_by_key(|(_, n)| **n).map(|(category, _)| category.clone());
+    let categories: BTreeSet<Option<String>> = folders.values().map(most).collect();
+    categories.len() == folders.len() && folders.iter().all(|(folder, names)| !folder.contains(char::is_alphabetic) && is_of_one(names))
 }
 
 fn n_class_folders(files: &[Found]) -> usize {

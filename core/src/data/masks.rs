@@ -67,6 +67,8 @@ struct Named {
     folders: Vec<String>,
     /// The words of its name.
     stem: Vec<String>,
+    /// What its name ends with, in lower case.
+    ending: String,
 }
 
 /// Pictures that are masks of others.
@@ -94,10 +96,15 @@ pub(super) fn find<'a>(root: &Path, paths: impl Iterator<Item = &'a Path>, trust
     found
 }
 
-/// Pictures that are named like masks of others, by the kind of their names.
-fn candidates(named: &[Named]) -> BTreeMap<(bool, String), Vec<(usize, usize)>> {
+/// What masks of one kind have in common: whether the word stands in their names, the word, their
+/// folder, and the ending of their names.
+type Kind = (bool, &'static str, String, String);
+
+/// Pictures that are named like masks of others, by their kind.
+fn candidates(named: &[Named]) -> BTreeMap<Kind, Vec<(usize, usize)>> {
     let mut pictures: HashMap<(String, String), usize> = HashMap::new();
-    let mut kinds: BTreeMap<(bool, String), Vec<(usize, usize)>> = BTreeMap::new();
+    let mut kinds: BTreeMap<Kind, Vec<(usize, usize)>> = BTreeMap::new();
+    let kind = |is_in_name, word, name: &Named| (is_in_name, word, name.folders.join("/"), name.ending.clone());
     let (in_names, others): (Vec<usize>, Vec<usize>) = (0..named.len()).partition(|i| named[*i].word().is_some());
     let (in_folders, plain): (Vec<usize>, Vec<usize>) = others.into_iter().partition(|i| named[*i].folder_word().is_some());
     for i in plain {
@@ -108,7 +115,7 @@ fn candidates(named: &[Named]) -> BTreeMap<(bool, String), Vec<(usize, usize)>> 
         let name = &named[i];
         let key = (name.place(true), name.stem.join("-"));
         match (pictures.get(&key), name.folder_word()) {
-            (Some(of), Some(word)) => kinds.entry((false, word.to_owned())).or_default().push((i, *of)),
+            (Some(of), Some(word)) => kinds.entry(kind(false, word, name)).or_default().push((i, *of)),
             _ => without.push(i),
         }
     }
@@ -121,7 +128,7 @@ fn candidates(named: &[Named]) -> BTreeMap<(bool, String), Vec<(usize, usize)>> 
         let places = [name.place(false), name.place(true)];
         let of = name.stems().into_iter().flat_map(|stem| places.clone().map(|place| (place, stem.clone())));
         if let (Some(of), Some(word)) = (of.filter_map(|key| pictures.get(&key)).next(), name.word()) {
-            kinds.entry((true, word.to_owned())).or_default().push((i, *of));
+            kinds.entry(kind(true, word, name)).or_default().push((i, *of));
         }
     }
     kinds
@@ -131,18 +138,19 @@ impl Named {
     fn of(root: &Path, path: &Path) -> Self {
         let below = path.strip_prefix(root).unwrap_or(path);
         let folders = below.parent().into_iter().flat_map(Path::iter).flat_map(|name| words(&name.to_string_lossy())).collect();
-        Self { folders, stem: words(&below.file_stem().unwrap_or_default().to_string_lossy()) }
+        let ending = below.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        Self { folders, stem: words(&below.file_stem().unwrap_or_default().to_string_lossy()), ending }
     }
 
     /// The word of masks in its name: at its end, before a number at its end, or at its beginning.
-    fn word(&self) -> Option<&str> {
+    fn word(&self) -> Option<&'static str> {
         let stem = &self.stem;
         let last = stem.len().checked_sub(1)?;
         let before = last.checked_sub(1).filter(|_| stem[last].bytes().all(|byte| byte.is_ascii_digit()));
         [Some(last), before, Some(0)].into_iter().flatten().find_map(|i| mask_word(&stem[i]))
     }
 
-    fn folder_word(&self) -> Option<&str> {
+    fn folder_word(&self) -> Option<&'static str> {
         self.folders.iter().find_map(|word| mask_word(word))
     }
 
@@ -198,20 +206,40 @@ fn mask_word(word: &str) -> Option<&'static str> {
     WORDS.into_iter().find(|known| *known == bare)
 }
 
-/// Whether at least three of four of a sample have one channel, a table of colours or few colours.
-/// Those of which nothing is known do not count.
+/// Whether at least three of four of a sample have fewer kinds of colours than their pictures.
+/// Those of which nothing is known do not count; there must be others.
 fn look_like_masks(paths: &[&Path], candidates: &[(usize, usize)]) -> bool {
     let n = candidates.len().min(SAMPLE);
-    let sample = (0..n).map(|i| paths[candidates[i * candidates.len() / n].0]);
+    let sample = (0..n).map(|i| candidates[i * candidates.len() / n]);
     let (mut known, mut flat) = (0, 0);
-    for path in sample {
-        let Some(meta) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else { continue };
-        let Some(glance) = Glance::at(path) else { continue };
-        let pixels = u64::from(glance.size.0) * u64::from(glance.size.1);
+    for (mask, of) in sample {
+        let Some(own) = flatness(paths[mask]) else { continue };
         known += 1;
-        // Less than a bit for each pixel: large areas of one colour, as no photograph has.
-        let has_few_colours = glance.is_exact && meta.len() * 8 < pixels;
-        flat += usize::from(glance.colours != Colours::Full || has_few_colours);
+        flat += usize::from(own > flatness(paths[of]).unwrap_or(Flatness::Full));
     }
-    flat * 4 >= known * 3
+    known > 0 && flat * 4 >= known * 3
+}
+
+/// How few colours a file has, as far as its head tells.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Flatness {
+    /// Many, as photographs have.
+    Full,
+    /// Few: large areas of one.
+    Few,
+    /// One channel, or a table of colours.
+    One,
+}
+
+/// `None` where that is unknown.
+fn flatness(path: &Path) -> Option<Flatness> {
+    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let glance = Glance::at(path)?;
+    let pixels = u64::from(glance.size.0) * u64::from(glance.size.1);
+    Some(match glance.colours {
+        Colours::Grey | Colours::Table => Flatness::One,
+        // Less than a bit for each pixel, as no photograph has.
+        Colours::Full if glance.is_exact && meta.len() * 8 < pixels => Flatness::Few,
+        Colours::Full => Flatness::Full,
+    })
 }

@@ -43,12 +43,14 @@ impl Library {
     }
 
     /// Keeps a layout in the place of that kept before. Does nothing in a library that is only
-    /// read, nor for a layout with an image that was forgotten since.
+    /// read, for a layout with an image that was forgotten since, and for vectors that were
+    /// brought, which may be brought anew.
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn keep_map(&mut self, map: &KeptMap) -> Result<()> {
-        if map.images.iter().any(|id| self.state.image(*id).is_none_or(|image| image.content.is_none())) {
+        let is_brought = matches!(map.look, Look::Brought(_));
+        if is_brought || map.images.iter().any(|id| self.state.image(*id).is_none_or(|image| image.content.is_none())) {
             return Ok(());
         }
         self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), &stored(map))

@@ -1,7 +1,6 @@
 //! Forms of a word: plural and singular, endings, accents.
 
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
 
 use super::hashing::{Stemming, stem};
 
@@ -43,6 +42,9 @@ const IRREGULAR: [(&str, &str); 32] = [
 /// Compounds of them: `snowmen`, `policewomen`, `grandchildren`.
 const COMPOUND: [(&str, &str); 3] = [("men", "man"), ("children", "child"), ("wolves", "wolf")];
 
+/// Beginnings of words in -men that are no plurals: `specimen`, `abdomen`.
+const NO_MEN: [&str; 9] = ["speci", "abdo", "sta", "regi", "acu", "albu", "bitu", "fora", "cycla"];
+
 /// What all forms of a word have in common: a word as [`super::words`] gives it without accents,
 /// endings and possessive, by the rules of English; irregular plurals of nouns as the singular.
 ///
@@ -52,7 +54,7 @@ pub fn form(word: &str) -> String {
     let word = bare.strip_suffix("'s").or_else(|| bare.strip_suffix('\'')).unwrap_or(&bare);
     let singular = |(plural, singular): &(&str, &str)| (*plural == word).then(|| (*singular).to_owned());
     let compound = |(plural, singular): &(&str, &str)| {
-        let start = word.strip_suffix(plural).filter(|start| start.len() > 2)?;
+        let start = word.strip_suffix(plural).filter(|start| start.len() > 2 && !NO_MEN.contains(start))?;
         Some(format!("{start}{singular}"))
     };
     let singular = IRREGULAR.iter().find_map(singular).or_else(|| COMPOUND.iter().find_map(compound));
@@ -65,7 +67,9 @@ fn bare(word: &str) -> String {
         return word.to_owned();
     }
     let mut bare = String::with_capacity(word.len());
-    for c in word.nfkd().filter(|c| !is_combining_mark(*c)) {
+    // Vowel signs and voicing marks of other scripts are no accents.
+    let letters: String = word.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).collect();
+    for c in letters.nfc() {
         match c {
             'ß' => bare.push_str("ss"),
             'æ' => bare.push_str("ae"),
@@ -80,6 +84,5 @@ fn bare(word: &str) -> String {
             c => bare.push(c),
         }
     }
-    // Signs of scripts without accents are no marks to leave out.
     if bare.is_empty() { word.to_owned() } else { bare }
 }

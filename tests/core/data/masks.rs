@@ -18,6 +18,18 @@ fn masks(dir: &Path) -> Vec<(String, String)> {
     with(dir, Masks::Auto).masks.iter().map(|mask| (below(&mask.path), below(&mask.of))).collect()
 }
 
+/// A picture of many colours.
+fn photograph(path: &Path) {
+    RgbImage::from_fn(24, 24, |x, y| Rgb([(x * 37 + y * 91) as u8, (x * 53) as u8, (y * 17 + x * x) as u8])).save(path).expect("saved");
+}
+
+/// A picture of one channel, or of a table of colours.
+fn flat(path: &Path) {
+    let mask = image::DynamicImage::from(GrayImage::from_fn(24, 24, |x, y| Luma([if x > y { 255 } else { 0 }])));
+    let is_gif = path.extension().is_some_and(|ending| ending == "gif");
+    if is_gif { mask.to_rgba8().save(path) } else { mask.save(path) }.expect("saved");
+}
+
 #[test]
 fn layouts_of_real_sets_are_understood() {
     for (picture, mask) in [
@@ -36,6 +48,8 @@ fn layouts_of_real_sets_are_understood() {
         ("1_9_s.bmp", "1_9_s_GT.bmp"),
     ] {
         let dir = folder(&[picture, mask]);
+        photograph(&dir.path().join(picture));
+        flat(&dir.path().join(mask));
         assert_eq!(masks(dir.path()), [(mask.to_owned(), picture.to_owned())], "{mask} beside {picture}");
         assert_eq!(with(dir.path(), Masks::Keep).items.len(), 2);
     }
@@ -79,6 +93,29 @@ fn what_looks_like_a_photograph_stays() {
     assert!(found.iter().all(|(mask, _)| !mask.ends_with("map.png")), "{found:?}");
     assert_eq!(with(dir.path(), Masks::LeaveOut).masks.len(), 9);
     assert_eq!(with(dir.path(), Masks::Keep).masks.len(), 0);
+}
+
+#[test]
+fn ordinary_pictures_stay_whatever_they_are_called() {
+    // Of a format of whose colours nothing is known; black-and-white photographs; a photograph in
+    // another folder than masks of that name.
+    let dir = folder(&[
+        "mustang.webp",
+        "mustang_gt.webp",
+        "photos/1.png",
+        "maps/1.png",
+        "set/a.png",
+        "set/a-mask.png",
+        "my/b.png",
+        "my/b-mask.png",
+    ]);
+    for name in ["photos/1.png", "maps/1.png", "set/a-mask.png"] {
+        flat(&dir.path().join(name));
+    }
+    for name in ["set/a.png", "my/b.png", "my/b-mask.png"] {
+        photograph(&dir.path().join(name));
+    }
+    assert_eq!(masks(dir.path()), [("set/a-mask.png".to_owned(), "set/a.png".to_owned())]);
 }
 
 #[test]

@@ -19,7 +19,11 @@ fn numbered() -> TempDir {
             files.push(format!("{}/maps/{animal}{object}-066-{:03}-map.png", folder + 1, view * 30));
         }
     }
-    folder(&files.iter().map(String::as_str).collect::<Vec<_>>())
+    let dir = folder(&files.iter().map(String::as_str).collect::<Vec<_>>());
+    for map in files.iter().filter(|file| file.contains("/maps/")) {
+        image::GrayImage::new(4, 4).save(dir.path().join(map)).expect("saved");
+    }
+    dir
 }
 
 #[test]

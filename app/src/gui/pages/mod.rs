@@ -1,6 +1,7 @@
 //! All pages, one file or folder each, with their state and painting.
 
 mod browse;
+mod cluster_errors;
 mod clusters;
 mod copies;
 pub mod label;

@@ -5,6 +5,7 @@ use egui::{RichText, ScrollArea, Ui};
 
 use tessera_core::ckm::accuracy::Estimate;
 
+use super::cluster_errors::cluster_errors_ui;
 use super::mislead::harm_ui;
 use crate::command::{Command, KindChoice, SearchChoice, WeightChoice};
 use crate::gui::listing::Scope;
@@ -142,6 +143,8 @@ impl PageUi for TrainView {
                             show = Some(Scope::Class(class));
                         }
                     });
+                    ui.add_space(6.0);
+                    card_ui(ui, "Errors by cluster", |ui| cluster_errors_ui(ui, panel, &report));
                     ui.add_space(6.0);
                     card_ui(ui, "Images that mislead", |ui| show = harm_ui(ui, panel).or(show.take()));
                 });

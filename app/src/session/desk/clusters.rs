@@ -330,7 +330,7 @@ fn find(session: &Session, library: &Mutex<Library>, aim: Aim, kept: Option<Arc<
         }
         (Aim::Split(cluster), Some(kept)) => {
             session.load_looks(library, Some(&kept.look()))?;
-            let split = kept.split(&hold(library), cluster, session.progress())?;
+            let split = session.on_threads(|| kept.split(library, cluster, session.progress()))?;
             (split.aim(), Some(Arc::new(split)))
         }
         (Aim::Merged(_) | Aim::Split(_), None) => return Ok(()),

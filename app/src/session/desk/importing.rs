@@ -111,7 +111,7 @@ pub(super) fn forget(ctx: &mut Context, images: Vec<ItemId>) {
         // Reports, learned weights and saved models are gone with them.
         let known = recognising::known(&hold(library));
         let words = format!("Forgot {}; this cannot be taken back", count(images.len(), "image"));
-        Ok(vec![known.into(), state_and(library, done(words)).into()])
+        Ok(vec![known.into(), upkeep::Message::Forgotten.into(), state_and(library, done(words)).into()])
     });
 }
 

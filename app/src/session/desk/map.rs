@@ -168,11 +168,11 @@ impl CollectionMap {
         }
     }
 
-    /// Whether images came after those of a map that is done.
+    /// Whether there are images that a map that is done knows nothing of. O(images log images).
     fn has_new(&self, ctx: &Context) -> bool {
         let Some(map) = self.shown.as_ref().filter(|map| map.trust.is_some()) else { return false };
-        let last = map.images.last().max(self.left_out.last());
-        ctx.state().is_some_and(|state| state.records().last().map(|image| &image.id) > last)
+        let is_known = |id| map.images.binary_search(&id).is_ok() || self.left_out.binary_search(&id).is_ok();
+        ctx.state().is_some_and(|state| state.images().any(|image| !is_known(image.id)))
     }
 
     /// Makes the map by these vectors; `None` chooses the usual ones. By those of the map that is
@@ -217,11 +217,15 @@ fn apart(session: &Session) -> Session {
 }
 
 /// Makes the map: the kept one where no image has come since; with the new ones put among the
-/// others where these are the most; else from the components.
+/// others where they are a tenth at most; else from the components.
 fn make(session: &Session, library: &Mutex<Library>, by: Option<&Look>, kept: Option<KeptMap>, tell: &dyn Fn(News)) -> Result<News> {
     if let Some(kept) = &kept {
-        let is_known = |id| kept.images.binary_search(&id).is_ok() || kept.left_out.binary_search(&id).is_ok();
-        let has_new = hold(library).state().images().any(|image| !is_known(image.id));
+        // What had no vector may have one by now.
+        let library = hold(library);
+        let is_left_out = |id| kept.left_out.binary_search(&id).is_ok() && !library.can_cluster(&kept.look, id);
+        let is_known = |id| kept.images.binary_search(&id).is_ok() || is_left_out(id);
+        let has_new = library.state().images().any(|image| !is_known(image.id));
+        drop(library);
         tell(News::Kept(ShownMap::of(kept), kept.left_out.clone()));
         if !has_new {
             return Ok(News::Done(kept.trust));
@@ -235,7 +239,7 @@ fn make(session: &Session, library: &Mutex<Library>, by: Option<&Look>, kept: Op
         let images = &points.rows.images;
         let place = |id: &ItemId| kept.images.binary_search(id).ok().map(|at| kept.places[at]);
         let known: Vec<Option<PlanePoint>> = images.iter().map(place).collect();
-        if 2 * known.iter().flatten().count() >= images.len() {
+        if 10 * known.iter().flatten().count() >= 9 * images.len() {
             let places = session.on_threads(|| place_among(&points.components, &known));
             return keep(session, library, &points, &places, tell);
         }
@@ -274,14 +278,10 @@ fn improve(session: &Session, library: &Mutex<Library>, work: &Mutex<Work>, tell
 /// Measures a layout that is done, shows it and keeps it.
 fn keep(session: &Session, library: &Mutex<Library>, points: &MapPoints, places: &[PlanePoint], tell: &dyn Fn(News)) -> Result<News> {
     let trust = session.map_trust(points, places, session.progress())?;
-    let images = points.rows.images.clone();
-    let mut library = hold(library);
-    let live = library.state().images().map(|image| image.id);
-    let left_out = live.filter(|id| images.binary_search(id).is_err()).collect();
+    let (images, left_out) = (points.rows.images.clone(), points.left_out.clone());
     let (look, places, components) = (points.by.clone(), places.to_vec(), points.components.places());
     let kept = KeptMap { look, images, places, components, trust, left_out };
-    library.keep_map(&kept)?;
-    drop(library);
+    hold(library).keep_map(&kept)?;
     tell(News::Kept(ShownMap::of(&kept), kept.left_out));
     Ok(News::Done(trust))
 }

@@ -136,8 +136,10 @@ impl Planning {
 
     /// Starts the import that waits, and reads a table of captions or labels after it.
     pub(super) fn import(&mut self, ctx: &mut Context, table: Option<PathBuf>) {
-        if let Some(PlannedImport { folder, options, .. }) = self.now.take() {
-            importing::import(ctx, folder, options, Texts::Only(table));
+        if let Some(PlannedImport { folder, options, outcome, .. }) = self.now.take() {
+            // Before there is a plan the tables are not known, of which one could be chosen.
+            let texts = if outcome.is_none() { Texts::Usual(None) } else { Texts::Only(table) };
+            importing::import(ctx, folder, options, texts);
         }
         self.give_up(ctx);
     }

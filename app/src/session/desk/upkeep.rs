@@ -45,6 +45,8 @@ pub(super) enum Message {
     Imported(PathBuf, String, Vec<SkippedFile>),
     /// Names in a table that are those of no image, or of several.
     Names(PathBuf, Vec<SkippedFile>),
+    /// Images were forgotten: no list may name them any more.
+    Forgotten,
 }
 
 impl Part for Upkeep {
@@ -57,7 +59,14 @@ impl Part for Upkeep {
     fn take_in(&mut self, _: &mut Context, message: Message) {
         match message {
             Message::Health(health) => {
+                let is_same = self.health.as_ref().is_some_and(|before| before.skipped == health.skipped);
                 self.health = Some(*health);
+                if !is_same {
+                    self.sort();
+                }
+            }
+            Message::Forgotten => {
+                (self.left_out, self.names) = (BTreeMap::new(), BTreeMap::new());
                 self.sort();
             }
             Message::Names(table, names) => {

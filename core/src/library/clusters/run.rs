@@ -1,5 +1,6 @@
 //! Fitting clusters to the images of a library, iteration by iteration, while the library is free.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use super::kept::{ClusterAim, KeptClusters};
@@ -39,8 +40,9 @@ pub struct ClusterRun {
 
 impl ClusterRun {
     /// Reads the vectors of all images, which must be in memory or in an index
-    /// ([`Library::load_looks`]), and starts. Where `kept` was made of the same images by the same
-    /// vectors, number of clusters and seed, the fit goes on from there, with the pairs of `aim`.
+    /// ([`Library::load_looks`]), and starts. Where `kept` was made by the same
+    /// vectors, number of clusters and seed, and at least half of the images had a cluster there,
+    /// the fit goes on from there, with the pairs of `aim`.
     ///
     /// # Errors
     /// [`Error::Value`] when no image has such a vector, there are more clusters than images, or
@@ -56,7 +58,13 @@ impl ClusterRun {
             let found = format!("none of {all} images with {}", look.words());
             return Err(Error::value("clusters", "one image or more to compare", found));
         }
-        let mut axes = Axes::of_sample(&values, d, AXES, SAMPLE, &mut seeded(aim.seed));
+        let kept = kept.filter(|kept| {
+            let there = ids.iter().filter(|id| kept.images.contains_key(&id.0)).count();
+            let is_same_aim = kept.look() == look && kept.asked() == aim.clusters && kept.seed == aim.seed;
+            is_same_aim && kept.mean.len() == d && 2 * there >= ids.len()
+        });
+        let fresh = || Axes::of_sample(&values, d, AXES, SAMPLE, &mut seeded(aim.seed));
+        let mut axes = kept.map_or_else(fresh, KeptClusters::axes);
         let mut rows = axes.project_all(&values);
         drop(values);
         if axes.count() == 0 {
@@ -72,18 +80,16 @@ impl ClusterRun {
         };
         let pairs = |pairs: &[(ItemId, ItemId)]| pairs.iter().map(|(a, b)| Ok((place(*a)?, place(*b)?))).collect::<Result<Vec<_>>>();
         let constraints = Constraints { together: pairs(&aim.together)?, apart: pairs(&aim.apart)? };
-        let is_same = |kept: &&KeptClusters| {
-            (kept.look() == look && kept.asked() == aim.clusters && kept.seed == aim.seed)
-                && kept.axes() == axes
-                && kept.drawn.iter().map(|(id, _)| *id).eq(ids.iter().map(|id| id.0))
-        };
         let mut tried = Vec::new();
-        if let Some(kept) = kept.filter(is_same) {
+        if let Some(kept) = kept {
             options.clusters = kept.count();
             tried.extend(kept.tried.iter().map(|(clusters, likelihood)| ClusterCount { clusters: *clusters, likelihood: *likelihood }));
-            let assigned = kept.drawn.iter().map(|(_, cluster)| *cluster).collect();
+            // Images that came since begin in the cluster that is most probable.
+            let best = kept.model.best(&rows)?;
+            let drawn: BTreeMap<u32, u32> = kept.drawn.iter().copied().collect();
+            let assigned = ids.iter().zip(best).map(|(id, (best, _))| drawn.get(&id.0).copied().unwrap_or(best)).collect();
             let state = MixtureState { model: kept.model.clone(), assigned, iterations: kept.iterations };
-            let data = MixtureData::new(&rows, s, options.covariance)?;
+            let data = kept.model.points(&rows)?;
             let fit = MixtureFit::resumed(data, options, &constraints, state)?;
             return Ok(Self { aim, look, common, axes, ids, fit, tried, left_out });
         }

@@ -1,36 +1,45 @@
 //! Making one cluster two.
 
+use std::sync::Mutex;
+
 use super::kept::KeptClusters;
 use super::run::options;
 use crate::canopy::{Constraints, MixtureData, MixtureFit, MixtureMethod, MixtureOptions};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
-use crate::library::Library;
+use crate::library::{Library, hold};
 use crate::progress::Progress;
 
 /// Iterations in which the two are found.
 const ITERATIONS: usize = 15;
+/// Images that are read between two moments in which the library is free.
+const BATCH: usize = 256;
 
 impl KeptClusters {
     /// These clusters with one of them, by its number, made two by a mixture of two of its images;
     /// the new one has the last number. The most typical image of each is said to be apart from
     /// that of the other, and where a number of clusters was asked for, one more is. The images'
-    /// vectors must be known ([`Library::load_looks`]). O(images of the cluster * axes).
+    /// vectors must be known ([`Library::load_looks`]); the library is held for moments only.
+    /// O(images of the cluster * axes).
     ///
     /// # Errors
     /// [`Error::Value`] when there is no such cluster, or its images do not differ;
     /// [`Error::Cancelled`].
-    pub fn split(&self, library: &Library, number: usize, progress: &Progress) -> Result<Self> {
+    pub fn split(&self, library: &Mutex<Library>, number: usize, progress: &Progress) -> Result<Self> {
         let fails = || Error::value("cluster to split", "the number of a cluster whose images differ", number.to_string());
         let cluster = number.checked_sub(1).filter(|cluster| *cluster < self.count()).ok_or_else(fails)?;
         let (axes, look) = (self.axes(), self.look());
         let (mut ids, mut rows, mut projected) = (Vec::new(), Vec::new(), Vec::new());
-        for (id, _) in self.images.iter().filter(|(_, (own, _))| *own as usize == cluster) {
-            if let Some(vector) = library.cluster_vector(&look, &self.common, ItemId(*id)).filter(|vector| vector.len() == self.mean.len())
-            {
-                axes.project(&vector, &mut projected);
-                ids.push(*id);
-                rows.extend_from_slice(&projected);
+        let own: Vec<u32> = self.images.iter().filter(|(_, (own, _))| *own as usize == cluster).map(|(id, _)| *id).collect();
+        for part in own.chunks(BATCH) {
+            let library = hold(library);
+            for id in part {
+                let vector = library.cluster_vector(&look, &self.common, ItemId(*id));
+                if let Some(vector) = vector.filter(|vector| vector.len() == self.mean.len()) {
+                    axes.project(&vector, &mut projected);
+                    ids.push(*id);
+                    rows.extend_from_slice(&projected);
+                }
             }
         }
         if ids.len() < 2 || rows.is_empty() {

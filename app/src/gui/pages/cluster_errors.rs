@@ -1,0 +1,65 @@
+//! Errors by cluster, on the page of training: groups of images that look alike and of which the
+//! recogniser takes many for another class.
+
+use std::collections::BTreeMap;
+
+use egui::{RichText, Ui};
+use tessera_core::eval::report::Report;
+use tessera_core::ids::ItemId;
+
+use crate::gui::actions::Action;
+use crate::gui::page::Page;
+use crate::gui::panel::Panel;
+use crate::gui::widgets::line;
+use crate::gui::words::grouped;
+
+/// Clusters that are listed.
+const LISTED: usize = 8;
+
+/// What was judged of a cluster.
+#[derive(Default)]
+struct Judged {
+    images: usize,
+    wrong: Vec<ItemId>,
+}
+
+/// The clusters with the most judged images that were taken for another class. A press selects
+/// these images on the page Clusters.
+pub(super) fn cluster_errors_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Report) {
+    let (Some(answer), Some(state)) = (panel.desk.clusters().answer().cloned(), panel.state()) else {
+        ui.label(RichText::new("No clusters were found yet; the page Clusters finds them.").small().weak());
+        return;
+    };
+    let mut by_cluster: BTreeMap<usize, Judged> = BTreeMap::new();
+    for judged in &report.judged {
+        let label = state.image(judged.image).and_then(|image| image.label());
+        let (Some(place), Some(label)) = (answer.place_of(judged.image), label) else { continue };
+        let own = by_cluster.entry(place).or_default();
+        own.images += 1;
+        if report.classes.get(judged.predicted as usize).is_none_or(|class| state.class_now(class) != label) {
+            own.wrong.push(judged.image);
+        }
+    }
+    let mut listed: Vec<(usize, Judged)> = by_cluster.into_iter().filter(|(_, own)| !own.wrong.is_empty()).collect();
+    if listed.is_empty() {
+        ui.label(RichText::new("None of the judged images in a cluster was taken for another class.").small().weak());
+        return;
+    }
+    listed.sort_by_key(|(place, own)| (std::cmp::Reverse(own.wrong.len()), *place));
+    ui.label(RichText::new("Images that look alike, and how many of them were taken for another class.").small().weak());
+    for (place, own) in listed.into_iter().take(LISTED) {
+        let title = answer.clusters.get(place).map_or_else(|| "Oddities".to_owned(), |cluster| cluster.title());
+        let words = format!("{} of {}", grouped(own.wrong.len()), grouped(own.images));
+        ui.horizontal(|ui| {
+            let button = ui.small_button("Show").on_hover_text("Selects these images on the page Clusters");
+            let spoken = format!("Show {words} wrong in {title}");
+            button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &spoken));
+            if button.clicked() {
+                panel.view.selection.set(own.wrong.iter().copied());
+                panel.act(Action::Show(Page::Clusters));
+            }
+            ui.label(RichText::new(words).strong());
+            line(ui, title);
+        });
+    }
+}
