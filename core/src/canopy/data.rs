@@ -164,12 +164,13 @@ impl MixtureData {
 }
 
 /// Whether a row takes no part in a fit, of which every `every`-th takes none; 0: none is left out.
-pub(crate) fn is_held_out(row: usize, every: usize) -> bool {
+pub fn is_held_out(row: usize, every: usize) -> bool {
     every > 0 && row % every == every - 1
 }
 
-/// The rows of a matrix of `d` columns that are fitted, and those that are held out.
-pub(crate) fn hold_out(values: &[f32], d: usize, every: usize) -> (Vec<f32>, Vec<f32>) {
+/// The rows of a matrix of `d` columns that are fitted, and those that are held out
+/// ([`is_held_out`]). O(n d).
+pub fn hold_out(values: &[f32], d: usize, every: usize) -> (Vec<f32>, Vec<f32>) {
     let part = |wanted: bool| -> Vec<f32> {
         values
             .chunks_exact(d.max(1))

@@ -100,7 +100,10 @@ impl MixtureModel {
 
     /// The mixture in which a cluster is the first of a mixture of two, and the second one comes
     /// last; both share its share. O(clusters d).
-    pub(crate) fn split(&self, cluster: usize, two: &Self) -> Self {
+    ///
+    /// # Panics
+    /// When there is no such cluster, or `two` are not two.
+    pub fn split(&self, cluster: usize, two: &Self) -> Self {
         let half = |number: usize| {
             let middle = two.mean(number).iter().zip(&self.centre).map(|(mean, centre)| mean - centre).collect();
             let spread = two.parameters[number].spread.clone();

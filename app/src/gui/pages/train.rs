@@ -144,9 +144,9 @@ impl PageUi for TrainView {
                         }
                     });
                     ui.add_space(6.0);
-                    card_ui(ui, "Errors by cluster", |ui| cluster_errors_ui(ui, panel, &report));
-                    ui.add_space(6.0);
                     card_ui(ui, "Images that mislead", |ui| show = harm_ui(ui, panel).or(show.take()));
+                    ui.add_space(6.0);
+                    card_ui(ui, "Errors by cluster", |ui| cluster_errors_ui(ui, panel, &report));
                 });
             });
         });
