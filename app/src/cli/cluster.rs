@@ -25,14 +25,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
     }
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
-        change(librarian, library, arguments)?;
-        let aim = aim(librarian, &hold(library), arguments)?;
+        let changed = changed(librarian, library, arguments)?;
+        let aim = aim(librarian, &hold(library), arguments, changed.as_ref())?;
         let says_nothing = arguments.by.is_none() && arguments.clusters.is_none() && aim.together.is_empty() && aim.apart.is_empty();
-        let is_changed = arguments.split.is_some() || !arguments.merge.is_empty();
-        let is_shown = says_nothing && arguments.iterations.is_none() && !arguments.again && !is_changed;
-        let kept = if is_shown { hold(library).clusters()? } else { None };
+        let is_shown = says_nothing && arguments.iterations.is_none() && !arguments.again && changed.is_none();
+        let kept = if changed.is_some() { changed } else { hold(library).clusters()? };
         let (kept, left_out) = match kept {
-            Some(mut kept) => {
+            Some(mut kept) if is_shown => {
                 // Images that came since are assigned by their vectors.
                 let load = || librarian.session.load_looks(library, Some(&kept.look()));
                 librarian.out.watched(librarian.session.progress(), load)?;
@@ -40,9 +39,10 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
                 let left_out = hold(library).state().images().count() - kept.len();
                 (kept, left_out)
             }
-            None => {
+            kept => {
                 let iterations = arguments.iterations.unwrap_or(ITERATIONS) as usize;
-                let find = || librarian.session.cluster(library, aim, arguments.again, iterations);
+                let kept = kept.filter(|_| !arguments.again);
+                let find = || librarian.session.cluster(library, aim, kept.as_ref(), iterations);
                 let found = librarian.out.watched(librarian.session.progress(), find)?;
                 (found.kept, found.left_out)
             }
@@ -70,10 +70,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
     })
 }
 
-/// Merges or splits kept clusters, which are gone on with then.
-fn change(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &Cluster) -> Result<(), Error> {
+/// The kept clusters, merged or split where that is asked for, and kept so; they are gone on with
+/// then.
+fn changed(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &Cluster) -> Result<Option<KeptClusters>, Error> {
     let found = match (arguments.split, &arguments.merge[..]) {
-        (None, []) => return Ok(()),
+        (None, []) => return Ok(None),
         (Some(cluster), _) => cluster.to_string(),
         (None, clusters) => format!("{clusters:?}"),
     };
@@ -85,21 +86,20 @@ fn change(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &Clust
     let changed = match arguments.split {
         Some(cluster) => session.on_threads(|| kept.split(library, cluster, session.progress())),
         None => kept.merged(&arguments.merge),
-    };
-    hold(library).keep_clusters(&changed?)
+    }?;
+    hold(library).keep_clusters(&changed)?;
+    Ok(Some(changed))
 }
 
-fn aim(librarian: &Librarian<'_>, library: &Library, arguments: &Cluster) -> Result<ClusterAim, Error> {
+fn aim(librarian: &Librarian<'_>, library: &Library, arguments: &Cluster, changed: Option<&KeptClusters>) -> Result<ClusterAim, Error> {
     let mut finder = Finder::default();
     let mut pairs = |images: &[std::path::PathBuf]| -> Result<Vec<_>, Error> {
         images.chunks_exact(2).map(|pair| Ok((finder.find(library, &pair[0])?, finder.find(library, &pair[1])?))).collect()
     };
     let (together, apart) = (pairs(&arguments.together)?, pairs(&arguments.apart)?);
-    if arguments.split.is_some() || !arguments.merge.is_empty() {
-        let mut aim = library.clusters()?.map(|kept| kept.aim()).unwrap_or_default();
-        if let Some(look) = aim.look.clone() {
-            aim.retain_pairs(|image| library.can_cluster(&look, image));
-        }
+    if let Some(changed) = changed {
+        let (mut aim, look) = (changed.aim(), changed.look());
+        aim.retain_pairs(|image| library.can_cluster(&look, image));
         aim.together.extend(together);
         aim.apart.extend(apart);
         return Ok(aim);

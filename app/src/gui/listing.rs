@@ -8,6 +8,8 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::event::RootId;
 use tessera_core::library::state::{Image, State};
 
+use crate::session::reports::{class_given, is_right};
+
 /// A filter: something images have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
@@ -136,10 +138,8 @@ impl Census {
         };
         if let Some(report) = report {
             for judged in &report.judged {
-                let class =
-                    report.classes.get(judged.predicted as usize).map(|class| state.class_now(class).to_owned()).unwrap_or_default();
-                let now = state.image(judged.image).and_then(|image| image.label());
-                let wrong = now.is_some_and(|now| now != class);
+                let class = class_given(state, report, judged).unwrap_or_default().to_owned();
+                let wrong = is_right(state, report, judged) == Some(false);
                 census.predictions.insert(judged.image, ImagePrediction { class, confidence: judged.confidence, wrong });
             }
             census.leaky = report.leaks.iter().flat_map(|(a, b)| [*a, *b]).collect();

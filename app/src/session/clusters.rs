@@ -26,18 +26,23 @@ pub struct FoundClusters {
 }
 
 impl Session {
-    /// Finds clusters in so many iterations, and keeps them; a fit of the same aim that was kept is
-    /// gone on with, unless it is to begin anew. When it is cancelled after the first iteration,
-    /// what was found by then is kept and returned.
+    /// Finds clusters in so many iterations, and keeps them; `kept` ones of the same aim are gone
+    /// on with. When it is cancelled after the first iteration, what was found by then is kept and
+    /// returned.
     ///
     /// # Errors
     /// As [`ClusterRun::new`]; [`Error::Io`]; [`Error::Cancelled`] before the first iteration.
-    pub fn cluster(&self, library: &Mutex<Library>, aim: ClusterAim, begins_anew: bool, iterations: usize) -> Result<FoundClusters> {
+    pub fn cluster(
+        &self,
+        library: &Mutex<Library>,
+        aim: ClusterAim,
+        kept: Option<&KeptClusters>,
+        iterations: usize,
+    ) -> Result<FoundClusters> {
         let look = self.load_looks(library, aim.look.as_ref())?;
         let aim = ClusterAim { look: Some(look), ..aim };
-        let kept = if begins_anew { None } else { hold(library).clusters()? };
         self.on_threads(|| {
-            let mut run = ClusterRun::new(library, aim, kept.as_ref(), self.progress())?;
+            let mut run = ClusterRun::new(library, aim, kept, self.progress())?;
             self.improve(&mut run, iterations, |_| {})?;
             let found = run.found();
             hold(library).keep_clusters(&found)?;

@@ -1,6 +1,6 @@
 //! How the text of a search may go on: by words of captions and names, and by classes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tessera_core::library::Library;
 use tessera_core::text::{TextQuery, words, words_at};
@@ -51,7 +51,7 @@ const CLASS_WORDS: usize = 4;
 impl Session {
     /// At most `n` ways in which the last word of a text may go on: classes first, then words,
     /// those that most texts have first. Where there are none, the words that it may have been
-    /// meant as. O(classes + words with that beginning).
+    /// meant as. O(images + words with that beginning).
     pub fn complete(&self, library: &Library, text: &str, n: usize) -> Vec<Completion> {
         let Some(prefix) = TextQuery::typing(text).prefix else { return Vec::new() };
         let starts: Vec<usize> = words_at(text).map(|(at, ..)| at).collect();
@@ -71,12 +71,8 @@ impl Session {
         if all.is_empty() && !index.knows(&prefix) && index.forms(&prefix).is_empty() {
             all.extend(index.near(&prefix).into_iter().map(|near| of(near.word, CompletionSource::Meant)));
         }
-        let mut there = Vec::new();
-        all.retain(|one| {
-            let is_new = !there.contains(&one.text);
-            there.push(one.text.clone());
-            is_new
-        });
+        let mut there = HashSet::new();
+        all.retain(|one| there.insert(one.text.clone()));
         all.truncate(n);
         all
     }

@@ -18,6 +18,7 @@ use tessera_core::progress::Progress;
 use tessera_core::utc::utc;
 use tessera_core::{Error, Result};
 
+use super::reports::is_right;
 use super::{Session, colours};
 
 /// Images at which the trustworthiness is measured, at most.
@@ -127,10 +128,10 @@ impl Colouring {
             }
             MapColour::Error => {
                 let verdict = |id: &ItemId| {
-                    let predicted = judged.get(id).and_then(|judged| report?.classes.get(judged.predicted as usize));
-                    Some(match predicted.zip(image(id)?.label()) {
-                        Some((predicted, class)) if state.class_now(predicted) == class => (0, "right", colours::RIGHT),
-                        Some(_) => (1, "wrong", colours::WRONG),
+                    image(id)?;
+                    Some(match judged.get(id).and_then(|judged| is_right(state, report?, judged)) {
+                        Some(true) => (0, "right", colours::RIGHT),
+                        Some(false) => (1, "wrong", colours::WRONG),
                         None => (u32::MAX, "not judged", colours::UNKNOWN),
                     })
                 };

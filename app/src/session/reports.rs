@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use tessera_core::ckm::Search;
-use tessera_core::eval::report::Report;
+use tessera_core::eval::report::{Judged, Report};
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
+use tessera_core::library::state::State;
 
 use super::kept_as::kept_as;
 use super::library_weights::weight_choice;
@@ -49,6 +50,17 @@ pub(super) fn kept_report(library: &Library, weights: WeightChoice) -> Option<(O
 pub(super) fn keep_report(library: &Library, weights: WeightChoice, event: Option<EventId>, report: &Report) {
     let kept = Kept { event, search: library.recogniser().ckm().search(), report: report.clone() };
     let _ = serde_json::to_string(&kept).map(|text| library.keep_result(&name(library, weights), &text));
+}
+
+/// The class that a judged image was given, by its present name; `None` for a damaged report.
+pub fn class_given<'a>(state: &'a State, report: &'a Report, judged: &Judged) -> Option<&'a str> {
+    report.classes.get(judged.predicted as usize).map(|class| state.class_now(class))
+}
+
+/// Whether a judged image was given the class that it has now; `None` for images without one.
+pub fn is_right(state: &State, report: &Report, judged: &Judged) -> Option<bool> {
+    let label = state.image(judged.image)?.label()?;
+    Some(class_given(state, report, judged) == Some(label))
 }
 
 /// Whether a recogniser with uniform weights, `images` of these classes, in order, should be judged

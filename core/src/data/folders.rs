@@ -291,13 +291,12 @@ fn are_numbered(choice: &Choice, files: &[Found]) -> bool {
             *folders.entry(&folder.name).or_default().entry(name.category).or_default() += 1;
         }
     }
-    let is_of_one = |names: &BTreeMap<String, usize>| {
-        let (most, all) = (names.values().max().copied().unwrap_or(0), names.values().sum::<usize>());
-        most * 20 >= all * 19
-    };
-    let most = |names: &BTreeMap<String, usize>| names.iter().max_by_key(|(_, n)| **n).map(|(category, _)| category.clone());
-    let categories: BTreeSet<Option<String>> = folders.values().map(most).collect();
-    categories.len() == folders.len() && folders.iter().all(|(folder, names)| !folder.contains(char::is_alphabetic) && is_of_one(names))
+    let mut categories = BTreeSet::new();
+    folders.iter().all(|(folder, names)| {
+        let all: usize = names.values().sum();
+        let largest = names.iter().max_by_key(|(_, n)| **n);
+        largest.is_some_and(|(category, n)| !folder.contains(char::is_alphabetic) && n * 20 >= all * 19 && categories.insert(category))
+    })
 }
 
 fn n_class_folders(files: &[Found]) -> usize {

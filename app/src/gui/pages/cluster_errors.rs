@@ -12,6 +12,7 @@ use crate::gui::page::Page;
 use crate::gui::panel::Panel;
 use crate::gui::widgets::line;
 use crate::gui::words::grouped;
+use crate::session::reports::is_right;
 
 /// Clusters that are listed.
 const LISTED: usize = 8;
@@ -32,11 +33,10 @@ pub(super) fn cluster_errors_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Rep
     };
     let mut by_cluster: BTreeMap<usize, Judged> = BTreeMap::new();
     for judged in &report.judged {
-        let label = state.image(judged.image).and_then(|image| image.label());
-        let (Some(place), Some(label)) = (answer.place_of(judged.image), label) else { continue };
+        let (Some(place), Some(is_right)) = (answer.place_of(judged.image), is_right(state, report, judged)) else { continue };
         let own = by_cluster.entry(place).or_default();
         own.images += 1;
-        if report.classes.get(judged.predicted as usize).is_none_or(|class| state.class_now(class) != label) {
+        if !is_right {
             own.wrong.push(judged.image);
         }
     }

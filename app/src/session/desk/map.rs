@@ -9,6 +9,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::layout::{PlanePoint, Tsne, TsneOptions, place_among};
 use tessera_core::library::kept_map::KeptMap;
 use tessera_core::library::looks::Look;
+use tessera_core::library::state::State;
 use tessera_core::library::{Library, hold};
 use tessera_core::{Error, Result};
 
@@ -84,8 +85,6 @@ enum News {
     Improved(Arc<Vec<PlanePoint>>, u32),
     /// A map that is done, and the images without such a vector.
     Kept(ShownMap, Vec<ItemId>),
-    /// It is done, and is worth so much.
-    Done(f64),
     /// It was stopped.
     Stopped,
     Failed(String),
@@ -108,12 +107,6 @@ impl Part for CollectionMap {
             News::Improved(places, rounds) => {
                 if let Some(map) = &mut self.shown {
                     (map.places, map.rounds) = (places, rounds);
-                }
-            }
-            News::Done(trust) => {
-                self.work = None;
-                if let Some(map) = &mut self.shown {
-                    map.trust = Some(trust);
                 }
             }
             News::Stopped => {}
@@ -171,8 +164,7 @@ impl CollectionMap {
     /// Whether there are images that a map that is done knows nothing of. O(images log images).
     fn has_new(&self, ctx: &Context) -> bool {
         let Some(map) = self.shown.as_ref().filter(|map| map.trust.is_some()) else { return false };
-        let is_known = |id| map.images.binary_search(&id).is_ok() || self.left_out.binary_search(&id).is_ok();
-        ctx.state().is_some_and(|state| state.images().any(|image| !is_known(image.id)))
+        ctx.state().is_some_and(|state| has_others(state, [&map.images, &self.left_out]))
     }
 
     /// Makes the map by these vectors; `None` chooses the usual ones. By those of the map that is
@@ -221,15 +213,16 @@ fn apart(session: &Session) -> Session {
 fn make(session: &Session, library: &Mutex<Library>, by: Option<&Look>, kept: Option<KeptMap>, tell: &dyn Fn(News)) -> Result<News> {
     if let Some(kept) = &kept {
         // What had no vector may have one by now.
-        let library = hold(library);
-        let is_left_out = |id| kept.left_out.binary_search(&id).is_ok() && !library.can_cluster(&kept.look, id);
-        let is_known = |id| kept.images.binary_search(&id).is_ok() || is_left_out(id);
-        let has_new = library.state().images().any(|image| !is_known(image.id));
-        drop(library);
-        tell(News::Kept(ShownMap::of(kept), kept.left_out.clone()));
+        let has_new = {
+            let library = hold(library);
+            let left_out: Vec<ItemId> = kept.left_out.iter().copied().filter(|id| !library.can_cluster(&kept.look, *id)).collect();
+            has_others(library.state(), [&kept.images, &left_out])
+        };
+        let shown = News::Kept(ShownMap::of(kept), kept.left_out.clone());
         if !has_new {
-            return Ok(News::Done(kept.trust));
+            return Ok(shown);
         }
+        tell(shown);
     }
     let points = session.map_points(library, by)?;
     if points.rows.images.is_empty() {
@@ -241,7 +234,7 @@ fn make(session: &Session, library: &Mutex<Library>, by: Option<&Look>, kept: Op
         let known: Vec<Option<PlanePoint>> = images.iter().map(place).collect();
         if 10 * known.iter().flatten().count() >= 9 * images.len() {
             let places = session.on_threads(|| place_among(&points.components, &known));
-            return keep(session, library, &points, &places, tell);
+            return keep(session, library, &points, &places);
         }
     }
     let components = Arc::new(in_square(&points.components.places()));
@@ -272,18 +265,22 @@ fn improve(session: &Session, library: &Mutex<Library>, work: &Mutex<Work>, tell
         }
         outcome?;
     }
-    keep(session, library, points, layout.places(), tell)
+    keep(session, library, points, layout.places())
 }
 
-/// Measures a layout that is done, shows it and keeps it.
-fn keep(session: &Session, library: &Mutex<Library>, points: &MapPoints, places: &[PlanePoint], tell: &dyn Fn(News)) -> Result<News> {
+/// Measures a layout that is done and keeps it.
+fn keep(session: &Session, library: &Mutex<Library>, points: &MapPoints, places: &[PlanePoint]) -> Result<News> {
     let trust = session.map_trust(points, places, session.progress())?;
     let (images, left_out) = (points.rows.images.clone(), points.left_out.clone());
     let (look, places, components) = (points.by.clone(), places.to_vec(), points.components.places());
     let kept = KeptMap { look, images, places, components, trust, left_out };
     hold(library).keep_map(&kept)?;
-    tell(News::Kept(ShownMap::of(&kept), kept.left_out));
-    Ok(News::Done(trust))
+    Ok(News::Kept(ShownMap::of(&kept), kept.left_out))
+}
+
+/// Whether there are images that are in neither of two lists, each in order. O(images log images).
+fn has_others(state: &State, lists: [&[ItemId]; 2]) -> bool {
+    state.images().any(|image| lists.iter().all(|list| list.binary_search(&image.id).is_err()))
 }
 
 fn ended(error: &Error) -> News {

@@ -112,13 +112,11 @@ impl Planning {
             let plan = session.plan_import(&folder, &options).map(Arc::new);
             session.progress().step()?;
             outbox.send(Message::Planned(folder.clone(), plan.as_ref().map(Arc::clone).map_err(ToString::to_string)));
-            for example in plan.iter().flat_map(|plan| &plan.examples) {
+            let Ok(plan) = plan else { return Ok(()) };
+            for example in plan.examples.iter().filter(|example| !known.contains(&example.path)) {
                 session.progress().step()?;
-                let Ok(plan) = &plan else { break };
-                if let Some(picture) = (!known.contains(&example.path)).then(|| session.picture(&plan.root.join(&example.path), SIDE).ok())
-                {
-                    let picture = picture.map(|picture| Arc::new(picture.pixels));
-                    picture.into_iter().for_each(|picture| outbox.send(Message::Picture(folder.clone(), example.path.clone(), picture)));
+                if let Ok(picture) = session.picture(&plan.root.join(&example.path), SIDE) {
+                    outbox.send(Message::Picture(folder.clone(), example.path.clone(), Arc::new(picture.pixels)));
                 }
             }
             Ok(())

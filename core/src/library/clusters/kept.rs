@@ -187,17 +187,25 @@ impl KeptClusters {
     /// memory or in an index. O(images + those that came * clusters).
     pub fn follow(&mut self, library: &Library) {
         self.leave_out_gone(library);
-        let (axes, look) = (self.axes(), self.look());
-        let (mut fresh, mut rows, mut projected) = (Vec::new(), Vec::new(), Vec::new());
-        for image in library.state().images().filter(|image| !self.images.contains_key(&image.id.0)) {
-            if let Some(vector) = library.cluster_vector(&look, &self.common, image.id).filter(|vector| vector.len() == self.mean.len()) {
-                axes.project(&vector, &mut projected);
-                fresh.push(image.id);
-                rows.extend_from_slice(&projected);
-            }
-        }
+        let came = library.state().images().map(|image| image.id).filter(|id| !self.images.contains_key(&id.0));
+        let (fresh, rows) = self.projected(library, &self.axes(), came);
         if let Ok(best) = self.model.best(&rows) {
             self.images.extend(fresh.iter().zip(best).map(|(id, found)| (id.0, found)));
         }
+    }
+
+    /// Those of the images whose vectors are known and as long as the others', and their
+    /// coordinates along the axes, one image after the other.
+    pub(super) fn projected(&self, library: &Library, axes: &Axes, images: impl Iterator<Item = ItemId>) -> (Vec<ItemId>, Vec<f32>) {
+        let look = self.look();
+        let (mut known, mut rows, mut projected) = (Vec::new(), Vec::new(), Vec::new());
+        for id in images {
+            if let Some(vector) = library.cluster_vector(&look, &self.common, id).filter(|vector| vector.len() == self.mean.len()) {
+                axes.project(&vector, &mut projected);
+                known.push(id);
+                rows.extend_from_slice(&projected);
+            }
+        }
+        (known, rows)
     }
 }

@@ -28,19 +28,13 @@ impl KeptClusters {
     pub fn split(&self, library: &Mutex<Library>, number: usize, progress: &Progress) -> Result<Self> {
         let fails = || Error::value("cluster to split", "the number of a cluster whose images differ", number.to_string());
         let cluster = number.checked_sub(1).filter(|cluster| *cluster < self.count()).ok_or_else(fails)?;
-        let (axes, look) = (self.axes(), self.look());
-        let (mut ids, mut rows, mut projected) = (Vec::new(), Vec::new(), Vec::new());
-        let own: Vec<u32> = self.images.iter().filter(|(_, (own, _))| *own as usize == cluster).map(|(id, _)| *id).collect();
+        let axes = self.axes();
+        let (mut ids, mut rows) = (Vec::new(), Vec::new());
+        let own: Vec<ItemId> = self.images.iter().filter(|(_, (own, _))| *own as usize == cluster).map(|(id, _)| ItemId(*id)).collect();
         for part in own.chunks(BATCH) {
-            let library = hold(library);
-            for id in part {
-                let vector = library.cluster_vector(&look, &self.common, ItemId(*id));
-                if let Some(vector) = vector.filter(|vector| vector.len() == self.mean.len()) {
-                    axes.project(&vector, &mut projected);
-                    ids.push(*id);
-                    rows.extend_from_slice(&projected);
-                }
-            }
+            let (known, projected) = self.projected(&hold(library), &axes, part.iter().copied());
+            ids.extend(known);
+            rows.extend(projected);
         }
         if ids.len() < 2 || rows.is_empty() {
             return Err(fails());
@@ -53,7 +47,7 @@ impl KeptClusters {
         let best = halves.best();
         let typical = |half: u32| {
             let own = ids.iter().zip(&best).filter(|(_, own)| own.0 == half);
-            own.max_by(|(a, one), (b, other)| one.1.total_cmp(&other.1).then(b.cmp(a))).map(|(id, _)| ItemId(*id))
+            own.max_by(|(a, one), (b, other)| one.1.total_cmp(&other.1).then(b.cmp(a))).map(|(id, _)| *id)
         };
         let (Some(one), Some(other)) = (typical(0), typical(1)) else { return Err(fails()) };
         let mut aim = self.aim();
@@ -65,8 +59,8 @@ impl KeptClusters {
         let whole = self.model.shares()[cluster].ln();
         let numbers = [cluster as u32, self.count() as u32];
         for (id, (half, density)) in ids.iter().zip(&best) {
-            split.images.insert(*id, (numbers[*half as usize], whole + density));
-            if let Ok(at) = split.drawn.binary_search_by_key(id, |(id, _)| *id) {
+            split.images.insert(id.0, (numbers[*half as usize], whole + density));
+            if let Ok(at) = split.drawn.binary_search_by_key(&id.0, |(id, _)| *id) {
                 split.drawn[at].1 = numbers[*half as usize];
             }
         }
