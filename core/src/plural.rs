@@ -1,8 +1,21 @@
 //! A number with its noun, as messages say it.
 
-/// `1 image`, `2 images`.
+/// `1 image`, `2 images`, `2,000 images`.
 pub fn count(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// A number with a comma before each three digits.
+pub fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut words = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            words.push(',');
+        }
+        words.push(digit);
+    }
+    words
 }
 
 /// `1 pass`, `2 passes`.

@@ -1,4 +1,6 @@
-//! Moments as people read them.
+//! Moments: now, and as people read them.
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const DAY: i64 = 24 * 60 * 60;
 
@@ -16,4 +18,9 @@ pub fn utc(milliseconds: i64) -> String {
     let (of_month, month) = (of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
     let year = year + 400 * era + i64::from(month <= 2);
     format!("{year:04}-{month:02}-{of_month:02} {:02}:{:02}:{:02} UTC", second / 3600, second / 60 % 60, second % 60)
+}
+
+/// The time now, in milliseconds since 1970.
+pub fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }

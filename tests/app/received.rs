@@ -160,7 +160,7 @@ fn captions_have_bounds_at_every_door() {
     let many = table("many.jsonl");
     assert_eq!((&many["captions"], &many["captions_left_out"]), (&json!(199), &json!(9801)));
     let report = fs::read_to_string(world.at("report.jsonl")).unwrap();
-    assert!(report.contains("9801 captions were left out: an image has at most 200"), "{report}");
+    assert!(report.contains("9,801 captions were left out: an image has at most 200"), "{report}");
     // Acts go on.
     world.run(["label", "lib.tessera", image, "--as", "ring"]).ended(0);
     assert_eq!(world.run(["search", "lib.tessera", "caption", "number", "--json"]).ended(0).object()["hits"][0]["image"], 1);

@@ -177,7 +177,7 @@ impl Dialogs for Patient {
         true
     }
 
-    fn ask(&mut self, _: Purpose, _: Wants, _: Box<dyn FnOnce() + Send>) {
+    fn ask(&mut self, _: Purpose, _: Wants, _: (PathBuf, Option<String>), _: Box<dyn FnOnce() + Send>) {
         self.0 = true;
     }
 

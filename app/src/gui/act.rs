@@ -165,7 +165,7 @@ impl App {
         let text: Vec<String> = paths.map(|path| path.to_string_lossy().into_owned()).collect();
         if !text.is_empty() {
             ctx.copy_text(text.join("\n"));
-            self.view.toasts.push(Notice { words: "Copied".into(), tone: Tone::Done, undo: None });
+            self.view.toasts.push(Notice::new("Copied", Tone::Done));
         }
     }
 

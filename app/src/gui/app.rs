@@ -10,7 +10,7 @@ use tessera_core::library::event::ContentHash;
 use tessera_core::library::suggest::LabelOrder;
 
 use super::actions::Action;
-use super::dialogs::{Dialogs, SystemDialogs};
+use super::dialogs::{Dialogs, SystemDialogs, start_folder};
 use super::kept::KeptSettings;
 use super::listing::Scope;
 use super::modal::Modal;
@@ -214,7 +214,8 @@ impl App {
             Request::Show(scope) => self.show(scope),
             Request::OpenDialog(purpose, wants) => {
                 let ctx = ctx.clone();
-                self.dialogs.ask(purpose, wants, Box::new(move || ctx.request_repaint()));
+                let begin = (start_folder(&self.desk), purpose.proposed(self.desk.name().unwrap_or_default()));
+                self.dialogs.ask(purpose, wants, begin, Box::new(move || ctx.request_repaint()));
             }
             Request::GiveUpDialog => self.dialogs.give_up(),
             Request::Chose(purpose, path) => {

@@ -6,6 +6,7 @@ use std::thread;
 
 use super::actions::Action;
 use crate::command::{Export, ExportFormat};
+use crate::session::desk::Desk;
 
 /// The purpose of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,35 @@ impl Purpose {
         matches!(self, Self::SaveModel | Self::Export(_) | Self::ExportPicture | Self::BackUp | Self::SaveReport)
     }
 
+    /// The name that is proposed for what is written of a library with this name.
+    pub fn proposed(self, library: &str) -> Option<String> {
+        let library = if library.is_empty() { "model" } else { library };
+        Some(match self {
+            Self::SaveModel => format!("{library}.tessera-model"),
+            Self::Export(what) => {
+                let (noun, format) = match what {
+                    Export::Labels(format) => ("labels", format),
+                    Export::Captions(format) => ("captions", format),
+                    Export::Predictions(format) => ("predictions", format),
+                    Export::Events => ("events", ExportFormat::JsonLines),
+                };
+                match format {
+                    ExportFormat::Csv => format!("{library} {noun}.csv"),
+                    ExportFormat::Tsv => format!("{library} {noun}.tsv"),
+                    ExportFormat::JsonLines => format!("{library} {noun}.jsonl"),
+                    ExportFormat::Coco => format!("{library} {noun}.json"),
+                    ExportFormat::Flickr8k => format!("{library} {noun}.token.txt"),
+                    ExportFormat::Sidecar => format!("{library} captions"),
+                    ExportFormat::ClassFolders | ExportFormat::ClassLinks | ExportFormat::NorbNames => format!("{library} by class"),
+                }
+            }
+            Self::ExportPicture => "explanation.png".to_owned(),
+            Self::SaveReport => format!("{library} not taken in.jsonl"),
+            Self::BackUp => format!("{library} backup"),
+            _ => return None,
+        })
+    }
+
     /// What can be chosen in the system's dialogs, which show either files or folders.
     pub fn wants(self) -> &'static [Wants] {
         match self {
@@ -99,6 +129,11 @@ pub struct SystemDialogs {
     pub is_open: bool,
 }
 
+/// The folder in which dialogs begin: that of what is open, or the user's own.
+pub fn start_folder(desk: &Desk) -> PathBuf {
+    desk.source().and_then(Path::parent).map(Path::to_owned).or_else(dirs::home_dir).unwrap_or_else(|| PathBuf::from("/"))
+}
+
 /// A path as it was typed: `~` is the user's own folder.
 pub fn typed_path(text: &str) -> PathBuf {
     let text = text.trim();
@@ -112,9 +147,9 @@ pub fn typed_path(text: &str) -> PathBuf {
 pub trait Dialogs {
     /// Whether there are any.
     fn are_there(&self) -> bool;
-    /// Opens a dialog for a path; the answer comes some polls later. `wake` is called when it is
-    /// there.
-    fn ask(&mut self, purpose: Purpose, wants: Wants, wake: Box<dyn FnOnce() + Send>);
+    /// Opens a dialog for a path, which begins at a folder and proposes a name for what is new; the
+    /// answer comes some polls later. `wake` is called when it is there.
+    fn ask(&mut self, purpose: Purpose, wants: Wants, begin: (PathBuf, Option<String>), wake: Box<dyn FnOnce() + Send>);
     /// The answer, once; `None` inside is a dialog that was closed.
     fn poll(&mut self) -> Option<(Purpose, Option<PathBuf>)>;
     /// Whether one is open.
@@ -139,13 +174,14 @@ impl Dialogs for Native {
         has_bus || std::env::split_paths(&path).any(|folder| folder.join("zenity").is_file())
     }
 
-    fn ask(&mut self, purpose: Purpose, wants: Wants, wake: Box<dyn FnOnce() + Send>) {
+    fn ask(&mut self, purpose: Purpose, wants: Wants, (folder, name): (PathBuf, Option<String>), wake: Box<dyn FnOnce() + Send>) {
         if self.open.is_some() {
             return;
         }
         let (send, receive) = mpsc::channel();
         let asked = thread::Builder::new().name("dialog".into()).spawn(move || {
-            let dialog = rfd::FileDialog::new().set_title(purpose.words().0);
+            let dialog = rfd::FileDialog::new().set_title(purpose.words().0).set_directory(folder);
+            let dialog = if let Some(name) = name { dialog.set_file_name(name) } else { dialog };
             let answer = match purpose {
                 _ if wants == Wants::Folder => dialog.pick_folder(),
                 _ if purpose.is_new() => dialog.save_file(),
@@ -200,7 +236,7 @@ impl Dialogs for Scripted {
         true
     }
 
-    fn ask(&mut self, purpose: Purpose, _: Wants, wake: Box<dyn FnOnce() + Send>) {
+    fn ask(&mut self, purpose: Purpose, _: Wants, _: (PathBuf, Option<String>), wake: Box<dyn FnOnce() + Send>) {
         self.asked = Some(purpose);
         wake();
     }

@@ -21,7 +21,7 @@ impl KeptSettings {
     /// Reads the settings from a file. Each problem with it becomes a notice.
     pub(super) fn load(place: Option<PathBuf>) -> (Self, Vec<Notice>) {
         let (settings, problems) = place.as_deref().map_or_else(Default::default, Settings::load);
-        let problems = problems.into_iter().map(|words| Notice { words, tone: Tone::Problem, undo: None });
+        let problems = problems.into_iter().map(|words| Notice::new(words, Tone::Problem));
         (Self { saved: settings.clone(), settings, place }, problems.collect())
     }
 

@@ -1,5 +1,6 @@
 //! Modal windows: which one is open, and what is being typed into it.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use tessera_core::ids::ItemId;
@@ -53,6 +54,8 @@ pub struct ModalDraft {
     pub text: String,
     /// Whether the window has just opened: its field takes the focus.
     pub is_new: bool,
+    /// The characters that its field then selects; `None` selects all.
+    pub selected: Option<Range<usize>>,
     /// The entry chosen in its list.
     pub chosen: usize,
 }
@@ -64,6 +67,6 @@ impl ModalDraft {
             Modal::ClassName(Some(name)) => name.clone(),
             _ => String::new(),
         };
-        Self { text, is_new: true, chosen: 0 }
+        Self { text, is_new: true, selected: None, chosen: 0 }
     }
 }

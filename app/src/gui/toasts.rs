@@ -57,7 +57,7 @@ impl Toasts {
 
     /// Shows a sentence as information.
     pub fn note(&mut self, words: impl Into<String>) {
-        self.push(Notice { words: words.into(), tone: Tone::Note, undo: None });
+        self.push(Notice::new(words, Tone::Note));
     }
 
     /// Drops the short notices that have been shown long enough.
@@ -67,6 +67,11 @@ impl Toasts {
         if self.0.iter().any(|toast| !toast.is_problem()) {
             ctx.request_repaint_after(TICK);
         }
+    }
+
+    /// Closes all: they were of another library.
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 
     /// Closes the newest.

@@ -1,7 +1,8 @@
 //! Numbers, times and long texts in words.
 
 use crate::session::desk::view::JobView;
-pub use tessera_core::plural::count;
+pub use tessera_core::plural::{count, grouped};
+use tessera_core::utc::now;
 
 /// Bytes with a unit.
 pub fn bytes(n: u64) -> String {
@@ -11,19 +12,6 @@ pub fn bytes(n: u64) -> String {
         1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
         _ => format!("{:.1} GB", n as f64 / 1e9),
     }
-}
-
-/// A number with a comma before each three digits.
-pub fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut words = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            words.push(',');
-        }
-        words.push(digit);
-    }
-    words
 }
 
 /// A short time with a unit.
@@ -58,8 +46,7 @@ pub fn reason(word: &str) -> &str {
 
 /// How long ago something was that happened at a time in milliseconds since 1970.
 pub fn ago(at_ms: i64) -> String {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
-    let minutes = (now - at_ms).max(0) / 60_000;
+    let minutes = (now() - at_ms).max(0) / 60_000;
     match minutes {
         0 => "just now".into(),
         1..120 => format!("{minutes} min ago"),
@@ -73,14 +60,14 @@ pub fn job(job: &JobView) -> String {
     let (done, total) = (job.snapshot.done, job.snapshot.total);
     let stage = if job.snapshot.stage.is_empty() { &job.name } else { job.snapshot.stage };
     if total == 0 {
-        return if done == 0 { stage.to_owned() } else { format!("{stage} {done}") };
+        return if done == 0 { stage.to_owned() } else { format!("{stage} {}", grouped(done as usize)) };
     }
     let seconds = job.elapsed.as_secs_f64();
     let rate = done as f64 / seconds.max(0.1);
     let left =
         if done > 0 && done < total && seconds > 2.0 { format!(", {} left", time((total - done) as f64 / rate)) } else { String::new() };
     let rate = if done > 0 && seconds > 2.0 { format!(", {rate:.0} a second{left}") } else { String::new() };
-    format!("{stage}: {done} of {total}{rate}")
+    format!("{stage}: {} of {}{rate}", grouped(done as usize), grouped(total as usize))
 }
 
 /// Seconds in the unit that suits.

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::event::EventKind;
-use super::files::now;
 use super::health::CHECKED;
 use super::models::Models;
 use super::repair::later;
@@ -14,6 +13,7 @@ use super::store::inspect::verify;
 use crate::error::{Error, Result};
 use crate::plural::count;
 use crate::progress::Progress;
+use crate::utc::now;
 
 /// What is wrong with the library in `folder`, each in a sentence. When nothing is, the time is
 /// noted as a fact. O(events + images).

@@ -4,10 +4,10 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result};
 use crate::storage::{Disk, Storage};
+use crate::utc::now;
 
 /// The file that makes a folder a library.
 pub const DATABASE: &str = "library.db";
@@ -27,11 +27,6 @@ const SCRATCH: &str = "repair";
 /// Whether there is a library at `path`.
 pub fn is_library(path: &Path) -> bool {
     path.join(DATABASE).is_file()
-}
-
-/// The time, in milliseconds since 1970.
-pub(super) fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
 /// A database and the two files that SQLite keeps beside it.

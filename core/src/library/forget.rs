@@ -6,10 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::event::{Change, ContentHash, Event, EventId, EventKind, Field, Swap, UserLabel};
-use super::files::{CACHE, DATABASE, JOURNAL, MODELS, now, remove, remove_folder, remove_left_overs};
+use super::files::{CACHE, DATABASE, JOURNAL, MODELS, remove, remove_folder, remove_left_overs};
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::utc::now;
 
 /// Everything that is purged, and what takes its place.
 pub(super) struct Purge {

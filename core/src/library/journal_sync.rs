@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::chain::{Fault, Head, faults, join};
 use super::event::{ContentHash, Event, EventId};
-use super::files::now;
 use super::forget::Purge;
 use super::journal::{self, DamagedLine, Line};
 use super::state::{Image, Place, Root, State};
@@ -14,6 +13,7 @@ use super::store::inspect::{known_fault, lost_from};
 use super::store::{FORGOT_AT, LIBRARY, RESTORED, Store};
 use crate::error::{Error, Result, display};
 use crate::plural::count;
+use crate::utc::now;
 use crate::utc::utc;
 
 /// The way out where database and journal tell two histories.

@@ -101,12 +101,13 @@ use crate::ids::ItemId;
 use crate::picture::Decoder;
 use crate::progress::Progress;
 use crate::storage::{Disk, Storage};
+use crate::utc::now;
 use appearance::Appearances;
 use cache::Cache;
 use draft::{Acts, Draft};
 use event::{ContentHash, EventId, EventKind, RootId};
 use features::{Extraction, FeatureStore};
-use files::now;
+
 use forget::Purge;
 use lock::Lock;
 use looks::LookIndexes;

@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use super::cache::Cache;
 use super::event::EventId;
-use super::files::{CACHE, DATABASE, JOURNAL, Scratch, keep_damaged, now, put_in_place, with_ending};
+use super::files::{CACHE, DATABASE, JOURNAL, Scratch, keep_damaged, put_in_place, with_ending};
 use super::lock;
 use super::store::inspect::verify;
 use super::store::{FORGOT, FORGOT_AT, RESTORED, Store};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::storage::{Disk, Storage};
+use crate::utc::now;
 
 pub use super::files::SNAPSHOTS;
 

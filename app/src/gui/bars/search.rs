@@ -1,6 +1,5 @@
 //! The search box, with a list of completions below it.
 
-use egui::text::{CCursor, CCursorRange};
 use egui::{Align2, Area, Frame, Id, Key, Modifiers, Order, RichText, TextEdit, Ui};
 
 use crate::command::Command;
@@ -8,6 +7,7 @@ use crate::gui::actions::Action;
 use crate::gui::page::Page;
 use crate::gui::panel::Panel;
 use crate::gui::requests::Request;
+use crate::gui::widgets::select_text;
 use crate::gui::words::count;
 use crate::session::completion::{Completion, CompletionSource};
 
@@ -25,7 +25,7 @@ pub(super) fn search_box_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         // frame. The text in it is selected, so that typing replaces it.
         ui.memory_mut(|memory| memory.request_focus(id));
         let end = panel.view.search.text.chars().count();
-        set_caret(ui, id, CCursorRange::two(CCursor::new(0), CCursor::new(end)));
+        select_text(ui, id, 0..end);
     }
     let offers = offered(panel);
     let accepted = keys(ui, panel, id, &offers);
@@ -108,15 +108,10 @@ fn accept(ui: &Ui, panel: &mut Panel<'_>, id: Id, completion: &Completion) {
     let list = &mut panel.view.search.completions;
     (list.chosen, list.is_closed, list.is_hovered) = (None, true, false);
     ui.memory_mut(|memory| memory.request_focus(id));
-    set_caret(ui, id, CCursorRange::one(CCursor::new(completion.text.chars().count())));
+    let end = completion.text.chars().count();
+    select_text(ui, id, end..end);
     panel.requests.push(Request::TurnTo(Page::Browse));
     panel.ask(Command::Search(completion.text.clone()));
-}
-
-fn set_caret(ui: &Ui, id: Id, range: CCursorRange) {
-    let mut state = TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
-    state.cursor.set_char_range(Some(range));
-    state.store(ui.ctx(), id);
 }
 
 /// The list itself. Returns the completion that was clicked.

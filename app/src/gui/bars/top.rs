@@ -1,43 +1,89 @@
 //! The bar on top: menus, pages, search.
 
-use egui::{Align, Layout, RichText, Ui};
+use egui::{Align, Layout, RichText, TextStyle, Ui};
+use tessera_core::error::display;
 
 use super::search::search_box_ui;
 use crate::command::Command;
 use crate::gui::actions::Action;
-use crate::gui::page::Page;
+use crate::gui::page::{Page, PageEntry};
 use crate::gui::panel::Panel;
 use crate::gui::requests::Request;
 use crate::gui::theme;
-use crate::gui::widgets::{WHOLE, chip_ui, fitted};
+use crate::gui::widgets::{WHOLE, chip_ui, fitted, line};
+
+/// The least width of the window in which the menus stand side by side.
+const WIDE: f32 = 1000.0;
+/// The room that the search is left, and the most that the library's name takes.
+const SEARCH: f32 = 210.0;
+const NAME: f32 = 170.0;
 
 pub(in crate::gui) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal(|ui| {
-        menus_ui(ui, panel);
+        if ui.available_width() >= WIDE {
+            menus_ui(ui, panel);
+        } else {
+            ui.menu_button("Menu", |ui| menus_ui(ui, panel));
+        }
+        if let Some(name) = panel.desk.name() {
+            let room = ui.available_width().min(NAME);
+            let place = panel.desk.folder().or_else(|| panel.desk.source()).map(display).unwrap_or_default();
+            ui.scope(|ui| {
+                ui.set_max_width(room);
+                line(ui, RichText::new(name).strong().color(theme::accent(ui))).on_hover_text(place);
+            });
+        }
         if panel.state().is_none() {
             return;
         }
         ui.separator();
-        if ui.available_width() < WIDE {
-            ui.menu_button(panel.view.page.entry().name, |ui| pages_ui(ui, panel));
-        } else {
-            pages_ui(ui, panel);
-        }
+        pages_ui(ui, panel);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| search_ui(ui, panel));
     });
 }
 
-/// The width that pages and search need to stand side by side.
-const WIDE: f32 = 820.0;
-
+/// The pages, as many as there is room for; the others are behind one button. The one that is shown
+/// is always among the first.
 fn pages_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    for entry in Page::ALL {
-        let is_here = panel.view.page == entry.page && panel.view.viewer.is_none();
-        let text = if is_here { RichText::new(entry.name).strong() } else { RichText::new(entry.name) };
-        let hover = format!("{} ({})", entry.hint, Action::Show(entry.page).key_words(ui.ctx()));
-        if ui.selectable_label(is_here, text).on_hover_text(hover).clicked() {
-            panel.requests.push(Request::TurnTo(entry.page));
+    let around = 2.0 * ui.spacing().button_padding.x + ui.spacing().item_spacing.x;
+    let width = |ui: &Ui, words: &str| words_width(ui, words) + around;
+    let widths: Vec<f32> = Page::ALL.iter().map(|entry| width(ui, entry.name)).collect();
+    let room = ui.available_width() - SEARCH;
+    let mut shown: Vec<usize> = (0..Page::ALL.len()).collect();
+    let here = panel.view.page as usize;
+    let mut taken: f32 = widths.iter().sum();
+    if taken > room {
+        taken += width(ui, MORE);
+        while let Some(place) = shown.iter().rposition(|page| *page != here).filter(|_| taken > room) {
+            taken -= widths[shown.remove(place)];
         }
+    }
+    for page in &shown {
+        page_ui(ui, panel, &Page::ALL[*page]);
+    }
+    if shown.len() < Page::ALL.len() {
+        ui.menu_button(MORE, |ui| {
+            let hidden = (0..Page::ALL.len()).filter(|page| !shown.contains(page));
+            hidden.for_each(|page| page_ui(ui, panel, &Page::ALL[page]));
+        });
+    }
+}
+
+fn words_width(ui: &Ui, words: &str) -> f32 {
+    let font = TextStyle::Button.resolve(ui.style());
+    ui.painter().layout_no_wrap(words.to_owned(), font, ui.visuals().text_color()).size().x
+}
+
+/// The button of the pages for which there is no room.
+const MORE: &str = "More";
+
+fn page_ui(ui: &mut Ui, panel: &mut Panel<'_>, entry: &PageEntry) {
+    let is_here = panel.view.page == entry.page && panel.view.viewer.is_none();
+    let text = if is_here { RichText::new(entry.name).strong() } else { RichText::new(entry.name) };
+    let hover = format!("{} ({})", entry.hint, Action::Show(entry.page).key_words(ui.ctx()));
+    if ui.selectable_label(is_here, text).on_hover_text(hover).clicked() {
+        panel.requests.push(Request::TurnTo(entry.page));
+        ui.close();
     }
 }
 
@@ -111,10 +157,6 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.menu_button("Help", |ui| {
         items(ui, panel, &[(Action::Keys, true), (Action::Palette, true), (Action::Log, true), (Action::About, true)]);
     });
-    if let Some(name) = panel.desk.name() {
-        ui.add_space(8.0);
-        ui.label(RichText::new(name).strong().color(theme::accent(ui)));
-    }
 }
 
 fn items(ui: &mut Ui, panel: &mut Panel<'_>, actions: &[(Action, bool)]) {

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use egui::{RichText, ScrollArea, Ui};
 use tessera_core::library::state::Act;
+use tessera_core::utc::utc;
 
 use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::Panel;
-use crate::session::desk::view::Tone;
+use crate::gui::words::ago;
+use crate::session::desk::view::{Notice, Tone};
 
 pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.heading("History");
@@ -56,7 +58,8 @@ pub(super) fn log_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal(|ui| {
         ui.heading("Log");
         if !panel.desk.notices().log().is_empty() && ui.button("Copy all").clicked() {
-            let lines: Vec<&str> = panel.desk.notices().log().iter().map(|notice| notice.words.as_str()).collect();
+            let line = |notice: &Notice| format!("{} {}", utc(notice.at), notice.words);
+            let lines: Vec<String> = panel.desk.notices().log().iter().map(line).collect();
             ui.copy_text(lines.join("\n"));
         }
     });
@@ -66,7 +69,9 @@ pub(super) fn log_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ScrollArea::vertical().id_salt("log").max_height(420.0).auto_shrink([false, true]).stick_to_bottom(true).show(ui, |ui| {
         for notice in panel.desk.notices().log() {
             let colour = if notice.tone == Tone::Problem { ui.visuals().error_fg_color } else { ui.visuals().text_color() };
+            ui.label(RichText::new(ago(notice.at)).small().weak()).on_hover_text(utc(notice.at));
             ui.add(egui::Label::new(RichText::new(&notice.words).color(colour)).wrap());
+            ui.add_space(4.0);
         }
     });
 }

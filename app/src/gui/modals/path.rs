@@ -6,7 +6,7 @@ use egui::{RichText, ScrollArea, Ui};
 
 use super::field::field_ui;
 use crate::command::Command;
-use crate::gui::dialogs::{Purpose, Wants, typed_path};
+use crate::gui::dialogs::{Purpose, Wants, start_folder, typed_path};
 use crate::gui::panel::Panel;
 use crate::gui::requests::Request;
 use crate::gui::widgets::main_button;
@@ -20,8 +20,8 @@ struct Typed {
 }
 
 impl Typed {
-    fn new(text: &str) -> Self {
-        let path = typed_path(text);
+    fn new(text: &str, base: &Path) -> Self {
+        let path = base.join(typed_path(text));
         if text.ends_with('/') {
             return Self { folder: path, begun: String::new() };
         }
@@ -35,16 +35,21 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> b
     let (heading, words) = purpose.words();
     ui.heading(heading);
     ui.label(RichText::new(words).weak());
+    let base = start_folder(panel.desk);
     // The listing follows the field; pressing an entry changes the field, too.
-    let before = (!panel.view.draft.is_new).then(|| Typed::new(&panel.view.draft.text).folder);
+    let before = (!panel.view.draft.is_new).then(|| Typed::new(&panel.view.draft.text, &base).folder);
     if panel.view.draft.is_new && panel.view.draft.text.is_empty() {
-        let start = panel.desk.source().and_then(Path::parent).map(Path::to_owned).or_else(dirs::home_dir);
-        panel.view.draft.text = start.map(|path| format!("{}/", path.to_string_lossy().trim_end_matches('/'))).unwrap_or_default();
+        let folder = format!("{}/", base.to_string_lossy().trim_end_matches('/'));
+        let name = purpose.proposed(panel.desk.name().unwrap_or_default()).unwrap_or_default();
+        // Of a name that is proposed all but its ending is selected.
+        let (start, stem) = (folder.chars().count(), name.split('.').next().unwrap_or_default().chars().count());
+        panel.view.draft.selected = (!name.is_empty()).then_some(start..start + stem);
+        panel.view.draft.text = folder + &name;
     }
     let entered = field_ui(ui, &mut panel.view.draft, "Path", "/home/you/pictures");
-    let path = typed_path(&panel.view.draft.text);
-    listing_ui(ui, panel);
-    let folder = Typed::new(&panel.view.draft.text).folder;
+    let path = base.join(typed_path(&panel.view.draft.text));
+    listing_ui(ui, panel, purpose, &base);
+    let folder = Typed::new(&panel.view.draft.text, &base).folder;
     if before.as_ref() != Some(&folder) {
         panel.ask(Command::ListFolder(folder));
     }
@@ -80,23 +85,27 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> b
     close
 }
 
-/// The entries of the folder that is being typed; pressing one puts it into the field.
-fn listing_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    let Typed { folder, begun } = Typed::new(&panel.view.draft.text);
+/// The entries of the folder that is being typed, those that begin as typed where something is to
+/// be opened; pressing one puts it into the field.
+fn listing_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose, base: &Path) {
+    let Typed { folder, begun } = Typed::new(&panel.view.draft.text, base);
     let listing = panel.desk.files().listing().filter(|(listed, _)| *listed == folder);
     let entries = listing.map(|(_, entries)| entries.to_vec()).unwrap_or_default();
     let mut taken = None;
-    ScrollArea::vertical().id_salt("listing").max_height(240.0).min_scrolled_height(240.0).auto_shrink([false, false]).show(ui, |ui| {
+    let height = (ui.ctx().content_rect().height() - 240.0).clamp(80.0, 240.0);
+    ScrollArea::vertical().id_salt("listing").max_height(height).min_scrolled_height(height).auto_shrink([false, false]).show(ui, |ui| {
         if let Some(parent) = folder.parent()
-            && ui.add(egui::Button::new("..").frame(false)).on_hover_text("The folder above").clicked()
+            && ui.selectable_label(false, "..").on_hover_text("The folder above").clicked()
         {
             taken = Some((parent.to_owned(), true));
         }
-        let fits = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().starts_with(&begun));
+        let fits = |path: &Path| {
+            purpose.is_new() || path.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().starts_with(&begun))
+        };
         for entry in entries.iter().filter(|entry| fits(&entry.path)) {
             let name = entry.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let words = if entry.is_folder { format!("{name}/") } else { name };
-            if ui.add(egui::Button::new(words).frame(false).truncate()).clicked() {
+            if ui.add(egui::Button::selectable(false, words).truncate()).clicked() {
                 taken = Some((entry.path.clone(), entry.is_folder));
             }
         }
@@ -106,5 +115,8 @@ fn listing_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         if is_folder && !panel.view.draft.text.ends_with('/') {
             panel.view.draft.text.push('/');
         }
+        // The field has the focus again, with the caret at the end.
+        let end = panel.view.draft.text.chars().count();
+        (panel.view.draft.is_new, panel.view.draft.selected) = (true, Some(end..end));
     }
 }

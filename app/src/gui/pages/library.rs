@@ -37,7 +37,7 @@ impl PageUi for LibraryView {
             return;
         };
         ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-            ui.set_max_width(1000.0);
+            ui.set_max_width(ui.available_width().min(1000.0));
             roots_ui(ui, panel, &health);
             ui.add_space(8.0);
             self.skipped_ui(ui, panel);
@@ -222,8 +222,10 @@ fn memory_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     card_ui(ui, "Memory", |ui| {
         ui.set_min_width(ui.available_width());
         let memory = panel.desk.picture_memory();
+        let now = if memory.reserved == 0 { "nothing is being decoded now".to_owned() } else { format!("{} now", bytes(memory.reserved)) };
+        let words = format!("Decoding takes {} at most; {now}.", bytes(memory.limit));
         ui.horizontal(|ui| {
-            ui.label(format!("Decoding needs {} of {} at most.", bytes(memory.reserved), bytes(memory.limit)))
+            ui.label(words)
                 .on_hover_text("Reckoned from what pictures claim before they are decoded; those that do not fit wait for their turn");
             if ui.button("Settings").clicked() {
                 panel.view.open(Modal::Settings);

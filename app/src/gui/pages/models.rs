@@ -20,7 +20,7 @@ pub struct ModelsView;
 impl PageUi for ModelsView {
     fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
         ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-            ui.set_max_width(900.0);
+            ui.set_max_width(ui.available_width().min(900.0));
             card_ui(ui, "This library's recogniser", |ui| {
                 ui.set_min_width(ui.available_width());
                 let labelled: usize = panel.view.shown.census().classes.values().sum();

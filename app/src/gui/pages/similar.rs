@@ -21,7 +21,7 @@ use crate::gui::theme;
 use crate::gui::viewer::{paint_mark, part};
 use crate::gui::widgets::curve::curve_ui;
 use crate::gui::widgets::grid::noted_grid_ui;
-use crate::gui::widgets::{WHOLE, confined_ui, fitted, heading, line, main_button, nothing_ui, page_frame};
+use crate::gui::widgets::{WHOLE, confined_ui, fitted, heading, line, main_button, nothing_ui, side_panel};
 use crate::gui::words::{count, grouped, moment};
 use crate::job::JobKind;
 use crate::session::desk::similar::{SimilarAnswer, SimilarQuery};
@@ -46,17 +46,16 @@ pub struct SimilarView {
 
 impl PageUi for SimilarView {
     fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
-        let frame = page_frame(ui);
         if !has_images(panel) {
             return;
         }
-        Side::left("similar query").frame(frame).default_size(290.0).size_range(220.0..=460.0).show(ui, |ui| {
+        side_panel(Side::left("similar query"), ui, 290.0, 200.0).show(ui, |ui| {
             confined_ui(ui, |ui| {
                 ScrollArea::vertical().id_salt("query").auto_shrink([false, false]).show(ui, |ui| self.query_ui(ui, panel));
             });
         });
         if panel.desk.similar().answer().is_some_and(|answer| !answer.alikes.is_empty()) {
-            Side::right("similar details").frame(frame).default_size(270.0).size_range(220.0..=520.0).show(ui, |ui| {
+            side_panel(Side::right("similar details"), ui, 270.0, 200.0).show(ui, |ui| {
                 confined_ui(ui, |ui| inspector_ui(ui, panel, &mut self.captions, None));
             });
         }

@@ -12,7 +12,7 @@ use crate::gui::listing::Scope;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
 use crate::gui::widgets::confusion::{classes_ui, confusion_ui};
-use crate::gui::widgets::{card_ui, main_button, nothing_ui};
+use crate::gui::widgets::{card_ui, line, main_button, nothing_ui};
 use crate::gui::words::count;
 use crate::job::JobKind;
 use crate::session::learned::TRAINED_ON;
@@ -160,20 +160,30 @@ impl PageUi for TrainView {
 fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let (search, used) = (panel.desk.recognising().search(), panel.desk.recognising().weights());
     let weights = used.choice;
-    ui.horizontal_wrapped(|ui| {
-        if let Some(choice) = choice_ui(ui, "An image is compared with", &SearchChoice::ALL, search, SearchChoice::words) {
-            panel.ask(Command::ChooseSearch(choice));
-        }
-        ui.separator();
+    let is_wide = ui.available_width() >= WIDE;
+    let weights_ui = |ui: &mut Ui, panel: &mut Panel<'_>| {
         if let Some(choice) = choice_ui(ui, "Weights of pieces", &WeightChoice::ALL, weights, WeightChoice::words) {
             panel.ask(Command::ChooseWeights(choice));
         }
-        ui.separator();
+    };
+    ui.horizontal(|ui| {
+        if let Some(choice) = choice_ui(ui, "An image is compared with", &SearchChoice::ALL, search, SearchChoice::words) {
+            panel.ask(Command::ChooseSearch(choice));
+        }
+        if is_wide {
+            ui.add_space(24.0);
+            weights_ui(ui, panel);
+        }
+    });
+    if !is_wide {
+        ui.horizontal(|ui| weights_ui(ui, panel));
+    }
+    ui.horizontal(|ui| {
         let kinds = panel.desk.recognising().kinds().clone();
-        if let Some(choice) = choice_ui(ui, "Kinds of pieces count", &KindChoice::ALL, kinds.choice, KindChoice::words) {
+        if let Some(choice) = choice_ui(ui, "Weights of kinds of pieces", &KindChoice::ALL, kinds.choice, KindChoice::words) {
             panel.ask(Command::ChooseKinds(choice));
         }
-        ui.label(RichText::new(kinds.words).weak()).on_hover_text("The weight of each kind in a score");
+        line(ui, RichText::new(kinds.words).weak()).on_hover_text("The weight of each kind in a score");
     });
     if let (WeightChoice::Uniform, Some([uniform, learned])) = (weights, used.right) {
         let uniform = format!("{:.1} %", 100.0 * uniform);
@@ -218,6 +228,11 @@ fn learned_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     });
 }
 
+/// The least width in which two choices stand side by side.
+const WIDE: f32 = 960.0;
+/// The width of the names of choices, which stand below each other.
+const LABELS: f32 = 180.0;
+
 /// Offers choices by their names, each with a sentence. Returns another one than is chosen.
 fn choice_ui<T: Copy + PartialEq>(
     ui: &mut Ui,
@@ -226,7 +241,10 @@ fn choice_ui<T: Copy + PartialEq>(
     chosen: T,
     words: impl Fn(T) -> (&'static str, &'static str),
 ) -> Option<T> {
-    ui.label(label);
+    ui.scope(|ui| {
+        ui.set_min_width(LABELS);
+        ui.label(label);
+    });
     let mut other = None;
     for choice in all {
         let (name, hover) = words(*choice);

@@ -7,10 +7,16 @@ pub mod curve;
 pub mod grid;
 pub mod pieces;
 
-use egui::{Color32, CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, TextStyle, Ui, Vec2, WidgetInfo};
+use std::ops::Range;
+
+use egui::text::{CCursor, CCursorRange};
+use egui::{Color32, CornerRadius, Frame, Id, Margin, Rect, Response, RichText, Role, Sense, TextEdit, TextStyle, Ui, Vec2, WidgetInfo};
 
 use super::theme;
 
+/// The width of usual windows, and the share of a window that one panel at its side may take.
+const USUAL: f32 = 1280.0;
+const MOST: f32 = 0.32;
 /// The least width of a card, where there is room.
 const CARD: f32 = 300.0;
 
@@ -43,6 +49,13 @@ pub fn line(ui: &mut Ui, text: impl Into<RichText>) -> Response {
     ui.add(egui::Label::new(text.into()).truncate())
 }
 
+/// Selects these characters in a text field, or puts the caret there where the range is empty.
+pub fn select_text(ui: &Ui, field: Id, range: Range<usize>) {
+    let mut state = TextEdit::load_state(ui.ctx(), field).unwrap_or_default();
+    state.cursor.set_char_range(Some(CCursorRange::two(CCursor::new(range.start), CCursor::new(range.end))));
+    state.store(ui.ctx(), field);
+}
+
 /// A heading among the facts of an image.
 pub fn heading(ui: &mut Ui, words: &str) {
     ui.add_space(8.0);
@@ -52,6 +65,14 @@ pub fn heading(ui: &mut Ui, words: &str) {
 /// The frame of a page and of what stands at its sides.
 pub fn page_frame(ui: &Ui) -> Frame {
     Frame::new().fill(ui.visuals().panel_fill).inner_margin(Margin::symmetric(12, 10))
+}
+
+/// A panel at a side that is so wide in usual windows, and narrower in narrow ones.
+pub fn side_panel(side: egui::Panel, ui: &Ui, usual: f32, least: f32) -> egui::Panel {
+    let window = ui.ctx().content_rect().width();
+    let most = (MOST * window).max(least);
+    let usual = (usual * window / USUAL).clamp(least, usual.max(least));
+    side.frame(page_frame(ui)).default_size(usual).size_range(least..=most)
 }
 
 /// A chip: a coloured spot and words, that can be pressed.

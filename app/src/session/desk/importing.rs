@@ -149,7 +149,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
         n => format!("Imported {}{aside}", count(n, "image")),
     };
     let undo = last_act(library).filter(|_| report.imported > 0);
-    let mut messages = state_and(library, Notice { words, tone: Tone::Done, undo });
+    let mut messages = state_and(library, Notice { undo, ..Notice::new(words, Tone::Done) });
     messages.push(Message::NewNotice(NewNotice::Logged(done(format!("{}: {whole}", display(folder))))));
     messages.push(upkeep::imported(folder.to_owned(), whole, report.left_out()));
     let failed = |failed: &FailedFile| Message::NewNotice(NewNotice::Logged(problem(&failed.detail)));
@@ -188,7 +188,7 @@ fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: boo
         }
     }
     let undo = last_act(library).filter(|_| read.captions + read.labels > 0);
-    let mut messages = state_and(library, Notice { words, tone: Tone::Done, undo });
+    let mut messages = state_and(library, Notice { undo, ..Notice::new(words, Tone::Done) });
     messages.push(upkeep::names_without(path, &read));
     Ok(messages)
 }

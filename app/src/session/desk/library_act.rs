@@ -46,7 +46,7 @@ pub(super) fn act<T>(
 /// A notice of a library's last act, which can be undone.
 pub(super) fn last_act(library: &Library) -> Notice {
     let (words, undo) = library.state().history().last().map(|act| (act.words.clone(), act.id)).unzip();
-    Notice { words: words.unwrap_or_default(), tone: Tone::Done, undo }
+    Notice { undo, ..Notice::new(words.unwrap_or_default(), Tone::Done) }
 }
 
 /// The state of a library that a job has changed, and a notice.

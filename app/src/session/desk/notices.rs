@@ -73,15 +73,15 @@ impl Notices {
 
 /// A notice that something succeeded.
 pub(super) fn done(words: impl Into<String>) -> Notice {
-    Notice { words: words.into(), tone: Tone::Done, undo: None }
+    Notice::new(words, Tone::Done)
 }
 
 /// A notice that informs.
 pub(super) fn note(words: impl Into<String>) -> Notice {
-    Notice { words: words.into(), tone: Tone::Note, undo: None }
+    Notice::new(words, Tone::Note)
 }
 
 /// A notice that something failed.
 pub(super) fn problem(words: impl ToString) -> Notice {
-    Notice { words: words.to_string(), tone: Tone::Problem, undo: None }
+    Notice::new(words.to_string(), Tone::Problem)
 }

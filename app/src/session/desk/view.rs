@@ -9,6 +9,7 @@ use tessera_core::ckm::unknown::UnknownBar;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::EventId;
 use tessera_core::progress::ProgressSnapshot;
+use tessera_core::utc::now;
 
 use crate::command::JobId;
 use crate::job::JobKind;
@@ -25,6 +26,15 @@ pub struct Notice {
     pub tone: Tone,
     /// The act that it reports, if that can be undone.
     pub undo: Option<EventId>,
+    /// When it came, in milliseconds since 1970.
+    pub at: i64,
+}
+
+impl Notice {
+    /// A notice that comes now, of nothing that can be undone.
+    pub fn new(words: impl Into<String>, tone: Tone) -> Self {
+        Self { words: words.into(), tone, undo: None, at: now() }
+    }
 }
 
 /// The tone of a notice.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::cache::Cache;
 use super::chain::{ChainSummary, Head, Joint};
 use super::event::ContentHash;
-use super::files::{CACHE, DATABASE, MODELS, beside, check_ordinary, is_library, now, remove, with_ending};
+use super::files::{CACHE, DATABASE, MODELS, beside, check_ordinary, is_library, remove, with_ending};
 use super::journal;
 use super::lock;
 use super::read_only::{ReadCopy, ReadOnly};
@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
 use crate::storage::{Disk, Storage};
+use crate::utc::now;
 use contents::{BackupFolder, BackupList, KeptFile, RESULTS};
 
 pub use contents::BACKUP;

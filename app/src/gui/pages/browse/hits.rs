@@ -27,14 +27,14 @@ use crate::session::search::{Engine, SearchHit};
 use crate::session::why::typed_words;
 
 /// The least width of a tile.
-const WIDTH: f32 = 224.0;
+const WIDTH: f32 = 168.0;
 /// The height of a tile below its picture.
-const BELOW: f32 = 98.0;
+const BELOW: f32 = 70.0;
 const PADDING: f32 = 8.0;
 /// Images before and behind those on the screen that are got along with them.
 const AROUND: usize = 60;
 /// The size of a thumb button, with the gap to the next one.
-const THUMB: Vec2 = vec2(52.0, 20.0);
+const THUMB: Vec2 = vec2(46.0, 18.0);
 
 pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let Some(hits) = panel.desk.searching().hits().cloned() else { return };
@@ -52,7 +52,7 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let by_image: HashMap<ItemId, &SearchHit> = hits.hits.iter().map(|hit| (hit.image, hit)).collect();
     let mut missing = Vec::new();
     let side = panel.settings.thumbnail_side;
-    let size = vec2(WIDTH.max(side), side + BELOW + 2.0 * PADDING);
+    let size = vec2(WIDTH.max(side + 2.0 * PADDING), side + BELOW + 2.0 * PADDING);
     let mut selection = std::mem::take(&mut panel.view.selection);
     let mut menu = None;
     // A new query starts scrolled to its best hit.
@@ -73,7 +73,13 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         pick_clicked(ui, &response, &list, id, selection);
         paint(ui, rect, &response, (hit, &hits.readings), &shown, selection);
         if !hits.query.trim().is_empty() {
-            thumbs_ui(ui, panel, &hits.query, hit, pos2(rect.right() - PADDING - 2.0 * THUMB.x - 4.0, rect.bottom() - PADDING - THUMB.y));
+            thumbs_ui(
+                ui,
+                panel,
+                &hits.query,
+                hit,
+                rect.right_bottom() - vec2(PADDING + 2.0 * THUMB.x + 4.0, PADDING + BELOW + THUMB.y + 2.0),
+            );
         }
         let caption = hit.caption.as_deref().unwrap_or("no caption");
         let is_selected = selection.contains(id);
@@ -209,9 +215,16 @@ fn paint(ui: &Ui, rect: Rect, response: &egui::Response, (hit, marks): (&SearchH
     let name = Some(shown.name.as_str()).filter(|name| !hit.has_caption && has_one(name, &hit.words));
     let caption = name.or(hit.caption.as_deref()).unwrap_or("no caption");
     let colour = if hit.caption.is_some() || name.is_some() { text } else { weak };
+    let bar = Rect::from_min_size(pos2(inner.left(), frame.bottom() + 3.0), vec2(inner.width(), 3.0));
+    painter.rect_filled(bar, CornerRadius::same(1), theme::behind_pictures(ui));
+    let full = Rect::from_min_size(bar.min, vec2(bar.width() * hit.score.clamp(0.0, 1.0) as f32, bar.height()));
+    painter.rect_filled(full, CornerRadius::same(1), theme::accent(ui));
     let galley = painter.layout_job(marked(ui, caption, marks, colour, inner.width()));
-    painter.galley(pos2(inner.left(), frame.bottom() + 6.0), galley, colour);
-    let below = inner.bottom() - THUMB.y - 6.0;
+    painter.galley(pos2(inner.left(), bar.bottom() + 4.0), galley, colour);
+    let below = inner.bottom();
+    let score = one_line(ui, &format!("{:.2}", hit.score), inner.width(), text);
+    let right = inner.right() - score.size().x;
+    painter.galley(pos2(right, below - 8.0 - score.size().y / 2.0), score, text);
     let mut left = inner.left();
     if let Some((label, colour)) = &shown.label {
         painter.circle_filled(pos2(left + 5.0, below - 8.0), 4.5, *colour);
@@ -228,15 +241,8 @@ fn paint(ui: &Ui, rect: Rect, response: &egui::Response, (hit, marks): (&SearchH
     };
     let has = || hit.words.iter().map(read).collect::<Vec<_>>().join(", ");
     let words = if hit.words.is_empty() { guess.or(likeness).unwrap_or_else(|| shown.name.clone()) } else { has() };
-    let words = one_line(ui, &words, inner.right() - left, weak);
+    let words = one_line(ui, &words, right - 6.0 - left, weak);
     painter.galley(pos2(left, below - 8.0 - words.size().y / 2.0), words, weak);
-    let font = egui::TextStyle::Small.resolve(ui.style());
-    let middle = inner.bottom() - THUMB.y / 2.0;
-    let bar = Rect::from_min_size(pos2(inner.left(), middle - 4.0), vec2(56.0, 8.0));
-    painter.rect_filled(bar, CornerRadius::same(3), theme::behind_pictures(ui));
-    let full = Rect::from_min_size(bar.min, vec2(bar.width() * hit.score.clamp(0.0, 1.0) as f32, bar.height()));
-    painter.rect_filled(full, CornerRadius::same(3), theme::accent(ui));
-    painter.text(bar.right_center() + vec2(6.0, 0.0), egui::Align2::LEFT_CENTER, format!("{:.2}", hit.score), font, text);
 }
 
 /// The thumbs of a hit: the reward that the user has given, and the buttons to change it.

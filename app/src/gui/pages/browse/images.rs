@@ -12,7 +12,10 @@ use crate::gui::panel::Panel;
 use crate::gui::view::Viewer;
 use crate::gui::widgets::grid::{GridResponse, SIDES, grid_ui};
 use crate::gui::widgets::{chip_ui, main_button, nothing_ui};
-use crate::gui::words::count;
+use crate::gui::words::{count, grouped};
+
+/// The least width in which count, order and size of thumbnails stand side by side.
+const WIDE: f32 = 540.0;
 
 pub(super) fn images_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     head_ui(ui, panel);
@@ -46,24 +49,37 @@ fn take(panel: &mut Panel<'_>, done: GridResponse) {
 
 /// The line above the grid: chips of the filters, count, sort order, thumbnail size.
 fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    ui.horizontal_wrapped(|ui| {
+    // Where both do not fit, order and size have a line of their own.
+    let is_wide = ui.available_width() >= WIDE;
+    let line = |ui: &mut Ui, panel: &mut Panel<'_>| {
         filters_ui(ui, panel);
         let (shown, selected) = (panel.view.shown.list().len(), panel.view.selection.len());
-        let words = if selected > 0 { format!("{selected} of {shown} selected") } else { count(shown, "image") };
+        let words = if selected > 0 { format!("{} of {} selected", grouped(selected), grouped(shown)) } else { count(shown, "image") };
         ui.label(RichText::new(words).weak());
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            ui.spacing_mut().slider_width = 90.0;
-            let slider = Slider::new(&mut panel.settings.thumbnail_side, SIDES).show_value(false);
-            ui.add(slider)
-                .on_hover_text("Size of thumbnails (Ctrl+wheel)")
-                .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Thumbnail size"));
-            egui::ComboBox::from_id_salt("sort").selected_text(panel.view.shown.sort.words()).width(130.0).show_ui(ui, |ui| {
-                for sort in Sort::ALL {
-                    ui.selectable_value(&mut panel.view.shown.sort, sort, sort.words());
-                }
-            });
-            ui.label(RichText::new("Order").weak());
+        if is_wide {
+            order_ui(ui, panel);
+        }
+    };
+    ui.horizontal_wrapped(|ui| line(ui, panel));
+    if !is_wide {
+        ui.horizontal(|ui| order_ui(ui, panel));
+    }
+}
+
+/// The sort order and the size of thumbnails, at the right.
+fn order_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        ui.spacing_mut().slider_width = 90.0;
+        let slider = Slider::new(&mut panel.settings.thumbnail_side, SIDES).show_value(false);
+        ui.add(slider)
+            .on_hover_text("Size of thumbnails (Ctrl+wheel)")
+            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Thumbnail size"));
+        egui::ComboBox::from_id_salt("sort").selected_text(panel.view.shown.sort.words()).width(130.0).show_ui(ui, |ui| {
+            for sort in Sort::ALL {
+                ui.selectable_value(&mut panel.view.shown.sort, sort, sort.words());
+            }
         });
+        ui.label(RichText::new("Order").weak());
     });
 }
 

@@ -12,7 +12,7 @@ mod why;
 use egui::{Panel as Side, Ui};
 
 use crate::gui::panel::{PageUi, Panel};
-use crate::gui::widgets::{confined_ui, page_frame};
+use crate::gui::widgets::{confined_ui, side_panel};
 
 /// The state of the page.
 #[derive(Default)]
@@ -23,13 +23,8 @@ pub struct BrowseView {
 
 impl PageUi for BrowseView {
     fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
-        let frame = page_frame(ui);
-        Side::left("tree")
-            .frame(frame)
-            .default_size(210.0)
-            .size_range(150.0..=420.0)
-            .show(ui, |ui| confined_ui(ui, |ui| tree::tree_ui(ui, panel)));
-        Side::right("inspector").frame(frame).default_size(300.0).size_range(230.0..=520.0).show(ui, |ui| {
+        side_panel(Side::left("tree"), ui, 210.0, 150.0).show(ui, |ui| confined_ui(ui, |ui| tree::tree_ui(ui, panel)));
+        side_panel(Side::right("inspector"), ui, 300.0, 210.0).show(ui, |ui| {
             confined_ui(ui, |ui| inspector::inspector_ui(ui, panel, &mut self.captions, Some(&mut self.why)));
         });
     }

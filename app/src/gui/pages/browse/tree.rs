@@ -14,6 +14,7 @@ use crate::gui::modal::Modal;
 use crate::gui::panel::Panel;
 use crate::gui::theme;
 use crate::gui::widgets::one_line;
+use crate::gui::words::{self, grouped};
 
 /// The height of an entry.
 const ROW: f32 = 24.0;
@@ -60,7 +61,7 @@ fn classes_ui(ui: &mut Ui, panel: &mut Panel<'_>, census: &Census) {
     for (i, class) in classes.iter().enumerate() {
         let count = census.classes.get(class).copied().unwrap_or(0);
         let key = key_of(i).map(|key| format!("; key {key} labels the selected images")).unwrap_or_default();
-        let hover = format!("{class}: {count} images{key}. Right-click for more");
+        let hover = format!("{class}: {}{key}. Right-click for more", words::count(count, "image"));
         let colour = panel.colour(class);
         let response = scope_ui(ui, panel, Scope::Class(class.clone()), Some((colour, key_of(i))), class, count, &hover);
         response.context_menu(|ui| class_menu_ui(ui, panel, class));
@@ -190,7 +191,7 @@ fn entry_ui(
             }
             left += 24.0;
         }
-        let number = one_line(ui, &count.to_string(), 60.0, ui.visuals().weak_text_color());
+        let number = one_line(ui, &grouped(count), 60.0, ui.visuals().weak_text_color());
         let right = rect.right() - 6.0 - number.size().x;
         let mut job = egui::text::LayoutJob::simple_singleline(
             words.to_owned(),

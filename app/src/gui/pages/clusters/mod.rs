@@ -20,7 +20,7 @@ use crate::gui::class_keys::label_keys;
 use crate::gui::modal::Modal;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::selection::Pick;
-use crate::gui::widgets::{confined_ui, main_button, nothing_ui, page_frame};
+use crate::gui::widgets::{confined_ui, main_button, nothing_ui, side_panel};
 use crate::job::JobKind;
 use crate::session::desk::clusters::ClusterAnswer;
 
@@ -88,8 +88,7 @@ impl Chosen {
 impl PageUi for ClustersView {
     fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
         if panel.desk.clusters().answer().is_some_and(|answer| !answer.is_empty()) {
-            let frame = page_frame(ui);
-            Side::right("cluster details").frame(frame).default_size(270.0).size_range(220.0..=520.0).show(ui, |ui| {
+            side_panel(Side::right("cluster details"), ui, 270.0, 200.0).show(ui, |ui| {
                 confined_ui(ui, |ui| inspector_ui(ui, panel, &mut self.captions, None));
             });
         }

@@ -13,12 +13,12 @@ mod suggest;
 use egui::{Panel as Side, Ui};
 
 use crate::gui::panel::{PageUi, Panel};
-use crate::gui::widgets::page_frame;
+use crate::gui::widgets::side_panel;
 pub use state::LabelView;
 
 impl PageUi for LabelView {
     fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
-        let side = Side::right("label").frame(page_frame(ui)).default_size(320.0).size_range(280.0..=520.0);
+        let side = side_panel(Side::right("label"), ui, 320.0, 260.0);
         side.show(ui, |ui| match self.reviews {
             true => review::side_ui(ui, panel, self),
             false => suggest::side_ui(ui, panel, self),

@@ -16,7 +16,7 @@ use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::Panel;
 use crate::gui::widgets::{card_ui, chip_ui, line, main_button, nothing_ui};
-use crate::gui::words::count;
+use crate::gui::words::{count, grouped};
 use crate::session::desk::labelling::{Labelling, LabellingStatistics};
 
 pub(super) fn suggest_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView) {
@@ -76,7 +76,10 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: 
                     panel.ask(Command::LabelFrom(None, labelling.order));
                 }
             }
-            None => drop(ui.label(RichText::new(format!("{} without a class", count(labelling.queue.len(), "image"))).weak())),
+            None => {
+                let words = format!("{} without a class", count(labelling.queue.len(), "image"));
+                ui.add(egui::Label::new(RichText::new(words).weak()).extend());
+            }
         }
         // A queue that is still being ordered is waited for.
         let waits = !labelling.is_arranged && !labelling.queue.is_empty();
@@ -262,7 +265,7 @@ fn statistics_ui(ui: &mut Ui, panel: &Panel<'_>, statistics: &LabellingStatistic
     let census = panel.view.shown.census();
     let (labelled, images) = (census.images.saturating_sub(census.untagged), census.images);
     let share = labelled as f32 / images.max(1) as f32;
-    ui.label(RichText::new(format!("{labelled} of {images} have a class")).small());
+    ui.label(RichText::new(format!("{} of {} have a class", grouped(labelled), grouped(images))).small());
     ui.add(egui::ProgressBar::new(share).desired_height(6.0).corner_radius(3));
     egui::Grid::new("statistics").num_columns(2).spacing(vec2(12.0, 1.0)).min_row_height(18.0).show(ui, |ui| {
         let mut row = |words: &str, value: String, hover: &str| {

@@ -15,12 +15,15 @@ use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
-use crate::gui::widgets::{confined_ui, heading, line, main_button, nothing_ui, page_frame};
+use crate::gui::widgets::{confined_ui, heading, line, main_button, nothing_ui, side_panel};
 use crate::gui::words::{count, grouped};
 use crate::job::JobKind;
 use crate::session::map::MapColour;
 use canvas::Canvas;
 use points::Points;
+
+/// The least width in which the count of images and the tools stand side by side.
+const WIDE: f32 = 480.0;
 
 /// The state of the page.
 #[derive(Default)]
@@ -35,17 +38,16 @@ pub struct MapView {
 
 impl PageUi for MapView {
     fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
-        let frame = page_frame(ui);
         if !has_images(panel) {
             return;
         }
-        Side::left("map choices").frame(frame).default_size(275.0).size_range(200.0..=420.0).show(ui, |ui| {
+        side_panel(Side::left("map choices"), ui, 275.0, 180.0).show(ui, |ui| {
             confined_ui(ui, |ui| {
                 ScrollArea::vertical().id_salt("map choices").auto_shrink([false, false]).show(ui, |ui| self.choices_ui(ui, panel));
             });
         });
         if panel.desk.map().shown().is_some() {
-            Side::right("map details").frame(frame).default_size(270.0).size_range(220.0..=520.0).show(ui, |ui| {
+            side_panel(Side::right("map details"), ui, 270.0, 200.0).show(ui, |ui| {
                 confined_ui(ui, |ui| inspector_ui(ui, panel, &mut self.captions, None));
             });
         }
@@ -57,10 +59,18 @@ impl PageUi for MapView {
             return;
         };
         self.points.follow(panel, &map, self.colour, self.is_by_components);
-        ui.horizontal(|ui| {
-            head_ui(ui, panel, &self.points);
+        let mut tools = |ui: &mut Ui| {
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| self.canvas.tools_ui(ui, &self.points));
-        });
+        };
+        if ui.available_width() >= WIDE {
+            ui.horizontal(|ui| {
+                head_ui(ui, panel, &self.points);
+                tools(ui);
+            });
+        } else {
+            ui.horizontal_wrapped(|ui| head_ui(ui, panel, &self.points));
+            ui.horizontal(tools);
+        }
         self.canvas.ui(ui, panel, &self.points);
     }
 }
