@@ -6,6 +6,7 @@ pub mod confusion;
 pub mod curve;
 pub mod grid;
 pub mod pieces;
+pub mod rows;
 
 use egui::{Color32, CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, TextStyle, Ui, Vec2, WidgetInfo};
 

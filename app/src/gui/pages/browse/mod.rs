@@ -17,6 +17,7 @@ use crate::gui::widgets::{confined_ui, page_frame};
 /// The state of the page.
 #[derive(Default)]
 pub struct BrowseView {
+    tree: tree::TreeView,
     captions: captions::CaptionDrafts,
     why: why::AskedReasons,
 }
@@ -28,7 +29,7 @@ impl PageUi for BrowseView {
             .frame(frame)
             .default_size(210.0)
             .size_range(150.0..=420.0)
-            .show(ui, |ui| confined_ui(ui, |ui| tree::tree_ui(ui, panel)));
+            .show(ui, |ui| confined_ui(ui, |ui| self.tree.ui(ui, panel)));
         Side::right("inspector").frame(frame).default_size(300.0).size_range(230.0..=520.0).show(ui, |ui| {
             confined_ui(ui, |ui| inspector::inspector_ui(ui, panel, &mut self.captions, Some(&mut self.why)));
         });
