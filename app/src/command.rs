@@ -59,6 +59,10 @@ pub enum Command {
     Rescan,
     /// Read captions and labels from a file.
     ReadTable(PathBuf),
+    /// Take an image file in where it lies, and label it.
+    TakeIn(PathBuf, String),
+    /// Save the pasted picture that was recognised as a PNG file there, take it in and label it.
+    KeepPicture(PathBuf, String),
     /// Label images.
     Label(Vec<ItemId>, UserLabel),
     /// Replace the captions of an image.

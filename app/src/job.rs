@@ -18,6 +18,8 @@ pub enum JobKind {
     Import(PathBuf),
     /// Imports all folders again.
     Rescan,
+    /// Takes in one image with its label.
+    TakeIn,
     /// Reads a file of captions and labels.
     ReadTable,
     /// Purges images for good.
@@ -87,6 +89,7 @@ impl JobKind {
             Self::Open => "Opening",
             Self::Import(folder) => return Cow::Owned(format!("Import {}", display(folder))),
             Self::Rescan => "Import again",
+            Self::TakeIn => "Taking in",
             Self::ReadTable => "Reading captions",
             Self::Forget => "Forgetting",
             Self::Relocate => "Relocating",
@@ -140,6 +143,7 @@ impl JobKind {
             | Self::Picture => true,
             Self::Import(_)
             | Self::Rescan
+            | Self::TakeIn
             | Self::ReadTable
             | Self::Forget
             | Self::Relocate

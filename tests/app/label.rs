@@ -248,3 +248,58 @@ fn a_class_that_is_not_there_is_told_alike_everywhere() {
     let made = world.run(["label", "lib.tessera", "#1", "--as", "dics"]).ended(0).stdout;
     assert!(made.contains("(new class; there is also `disc`)"), "{made}");
 }
+
+#[test]
+fn a_file_from_elsewhere_is_taken_in_with_its_label() {
+    let world = World::with_library();
+    let new = world.picture("elsewhere/pup.png", 1, 9, 3);
+    world.picture("elsewhere/other.png", 0, 8, 2);
+    let count =
+        |world: &World| world.run(["export", "lib.tessera", "labels", "--to", "labels.csv", "--json"]).ended(0).object()["written"].clone();
+    assert_eq!(count(&world), 24);
+    let taken = world.run(["label", "lib.tessera", "elsewhere/pup.png", "--as", "animal/dog", "--take-in", "--json"]).ended(0).object();
+    assert_eq!((&taken["ok"], &taken["new_class"], &taken["images"][0]["new"]), (&json!(true), &json!(true), &json!(true)));
+    assert!(taken["words"].as_str().unwrap().starts_with("Took in pup.png as animal/dog"), "{taken}");
+    assert_eq!(count(&world), 25);
+    let labels = std::fs::read_to_string(world.at("labels.csv")).unwrap();
+    assert!(labels.contains("pup.png") && labels.contains("animal/dog") && !labels.contains("other.png"), "{labels}");
+    assert!(new.exists(), "it stays where it is");
+    // One step takes both back, and does both again.
+    world.run(["undo", "lib.tessera"]).ended(0);
+    assert_eq!(count(&world), 24);
+    let none = world.run(["search", "lib.tessera", "pup", "--json"]).ended(0).object();
+    assert_eq!(none["hits"], json!([]), "the image is gone with its label");
+    world.run(["redo", "lib.tessera"]).ended(0);
+    assert_eq!(count(&world), 25);
+    // Again, and an image of the library: they are labelled.
+    let again = world.run(["label", "lib.tessera", "elsewhere/pup.png", "#1", "--as", "ring", "--take-in", "--json"]).ended(0).object();
+    assert_eq!((&again["images"][0]["new"], &again["images"][1]["new"]), (&json!(false), &json!(false)));
+    assert_eq!(again["images"][0]["image"], taken["images"][0]["image"]);
+    // A copy of an image under another name is that image.
+    std::fs::copy(&new, world.at("elsewhere/copy.png")).unwrap();
+    let copy = world.run(["label", "lib.tessera", "elsewhere/copy.png", "--as", "ring", "--take-in", "--json"]).ended(0).object();
+    assert_eq!((&copy["images"][0]["new"], &copy["images"][0]["image"]), (&json!(false), &taken["images"][0]["image"]));
+    assert_eq!(count(&world), 25);
+    // Its folder was not imported; it can be, later, and a folder inside it too.
+    world.picture("elsewhere/inside/third.png", 0, 7, 1);
+    let inside = world.run(["import", "lib.tessera", "elsewhere/inside", "--labels", "none", "--json"]).ended(0).object();
+    assert_eq!((&inside["found"], &inside["imported"]), (&json!(1), &json!(1)));
+    world.picture("elsewhere/inside/fourth.png", 0, 7, 2);
+    let whole = world.run(["import", "lib.tessera", "elsewhere", "--labels", "none", "--json"]).ended(0).object();
+    assert_eq!((&whole["imported"], &whole["duplicate"]), (&json!(2), &json!(0)), "{whole}");
+}
+
+#[test]
+fn a_file_that_cannot_be_taken_in_changes_nothing() {
+    let world = World::with_library();
+    world.file("elsewhere/broken.png", b"no picture at all");
+    let head = |world: &World| world.run(["check", "lib.tessera", "--json"]).ended(0).object()["events"].clone();
+    let before = head(&world);
+    world.run(["label", "lib.tessera", "elsewhere/broken.png", "--as", "dog", "--take-in"]).ended(65).complains("broken.png");
+    world.run(["label", "lib.tessera", "elsewhere/gone.png", "--as", "dog", "--take-in"]).ended(65).complains("gone.png");
+    world.run(["label", "lib.tessera", "elsewhere/broken.png", "--as", "  ", "--take-in"]).ended(65);
+    world.run(["label", "lib.tessera", "elsewhere/broken.png", "--none", "--take-in"]).ended(2);
+    assert_eq!(head(&world), before);
+    let checked = world.run(["check", "lib.tessera", "--json"]).ended(0).object();
+    assert_eq!(checked["problems"], json!([]));
+}

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
 
 mod backup;
+mod class_tree;
 mod classify;
 mod cluster;
 mod damage;

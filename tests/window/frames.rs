@@ -101,7 +101,7 @@ fn map(library: &Path) {
         moved.push(frame(&mut world));
     }
     tell("while it is zoomed", moved);
-    world.harness.key_press(egui::Key::Num0);
+    world.harness.key_press(egui::Key::F);
     world.harness.step();
     let dragged =
         |pressed| Event::PointerButton { pos: middle, button: egui::PointerButton::Primary, pressed, modifiers: egui::Modifiers::NONE };

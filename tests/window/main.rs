@@ -1,6 +1,7 @@
 //! The window, driven without a screen.
 #![allow(clippy::unwrap_used, reason = "a test that unwraps in vain has failed")]
 
+mod classes;
 mod clusters;
 mod copies;
 mod import;

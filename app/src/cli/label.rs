@@ -5,10 +5,11 @@ use serde_json::{Map, Value, json};
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::event::{Caption, EventId, UserLabel};
+use tessera_core::library::hold;
 
 use super::Done;
 use super::acts::{tell, tell_with};
-use super::librarian::{Finder, Librarian, find_all, start};
+use super::librarian::{Finder, Librarian, count, find_all, start};
 use super::library_args as args;
 use super::stream::answer_each;
 
@@ -47,6 +48,9 @@ impl New {
 }
 
 pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Result<Done> {
+    if let (true, Some(class)) = (arguments.take_in, &arguments.class) {
+        return take_in(librarian, arguments, class);
+    }
     librarian.with(&arguments.library, |library| {
         if arguments.stdin {
             return answer_each(librarian, library, |library, id, request| {
@@ -106,6 +110,34 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
         };
         let aside = new.in_words(near);
         tell_with(librarian, library, event, &aside, new.in_json());
+        Ok(Done::Whole)
+    })
+}
+
+/// Labels images, and takes those in that the library does not have.
+fn take_in(librarian: &Librarian<'_>, arguments: &args::Label, class: &str) -> Result<Done> {
+    let library = librarian.open(&arguments.library)?;
+    let label = UserLabel::Class(class.to_owned());
+    librarian.with_shared(library, |library| {
+        let new = New::of(&hold(library), &label);
+        let (mut taken, mut last) = (Vec::new(), None);
+        for image in &arguments.images {
+            let known = if image.exists() { None } else { Some(Finder::default().find(&hold(library), image)?) };
+            let (id, is_new, event) = match known {
+                Some(id) => (id, false, hold(library).label(&[id], &label)?),
+                None => {
+                    let taken = librarian.session.import_file(library, image, &label)?;
+                    (taken.image, taken.is_new, taken.event)
+                }
+            };
+            last = event.or(last);
+            taken.push(json!({"image": id.0, "path": display(image), "new": is_new, "event": number(event)}));
+        }
+        let n = taken.iter().filter(|one| one["new"] == json!(true)).count();
+        let aside = format!("{}; {} taken in", new.in_words(|| None), count(n, "image"));
+        let mut more = new.in_json();
+        more.insert("images".into(), json!(taken));
+        tell_with(librarian, &hold(library), last, &aside, more);
         Ok(Done::Whole)
     })
 }

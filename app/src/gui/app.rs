@@ -122,6 +122,7 @@ impl App {
             // These pages use plain keys themselves.
             let is_taken = |action: Action| match page {
                 Some(Page::Label | Page::Copies) => action != Action::Keys,
+                Some(Page::Recognise) => action != Action::Keys && self.desk.recognising().recognition().is_some(),
                 Some(Page::Similar) => action == Action::View,
                 Some(Page::Clusters) => matches!(action, Action::View | Action::Like),
                 _ => false,

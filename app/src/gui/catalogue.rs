@@ -9,6 +9,7 @@ use tessera_core::library::state::State;
 
 use super::listing::{Census, Scope, Sort, list};
 use super::selection::Selection;
+use crate::session::class_tree::ClassTree;
 use crate::session::desk::Desk;
 
 /// The images that are shown. List and counts are computed anew only when something has changed.
@@ -19,6 +20,8 @@ pub struct Catalogue {
     /// The sort order.
     pub sort: Sort,
     census: Arc<Census>,
+    classes: Arc<Vec<String>>,
+    tree: Arc<ClassTree>,
     list: Arc<Vec<ItemId>>,
     made_for: Option<MadeFor>,
 }
@@ -51,6 +54,16 @@ impl Catalogue {
         Arc::clone(&self.census)
     }
 
+    /// The names of all classes, in order.
+    pub fn classes(&self) -> Arc<Vec<String>> {
+        Arc::clone(&self.classes)
+    }
+
+    /// All classes as a tree, with the number of their images.
+    pub fn class_tree(&self) -> Arc<ClassTree> {
+        Arc::clone(&self.tree)
+    }
+
     /// Forgets the library; the sort order stays.
     pub fn clear(&mut self) {
         *self = Self { sort: self.sort, ..Self::default() };
@@ -68,9 +81,17 @@ impl Catalogue {
             return Changes::default();
         }
         if !is_same_library {
-            // A class that was merged, renamed or deleted is shown no more.
-            self.scopes.retain(|scope| !matches!(scope, Scope::Class(class) if state.class(class).is_none()));
             self.census = Arc::new(Census::new(state, report.map(|report| &**report)));
+            self.classes = Arc::new(state.classes().into_iter().map(|(name, _)| name.to_owned()).collect());
+            let images = |class: &String| self.census.classes.get(class).copied().unwrap_or(0);
+            self.tree = Arc::new(ClassTree::new(self.classes.iter().map(|class| (class.as_str(), images(class)))));
+            // A class that was merged, renamed or deleted is shown no more.
+            let tree = &self.tree;
+            self.scopes.retain(|scope| match scope {
+                Scope::Class(class) => state.class(class).is_some(),
+                Scope::Below(path) => tree.has(path),
+                _ => true,
+            });
         }
         self.list = Arc::new(list(state, &self.census, &self.scopes, self.sort));
         selection.retain(|id| state.image(id).is_some());

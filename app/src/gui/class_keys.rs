@@ -1,13 +1,17 @@
-//! The keys that label the selected images: digits, alone and with Shift, and Backspace.
+//! The keys of classes: digits, alone and with Shift, mean the same class wherever one is given; and
+//! Backspace, which takes a label off.
 
-use egui::{Key, Modifiers, Ui};
+use egui::{Event, Key, Modifiers, Ui};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 
 use super::panel::Panel;
 use crate::command::Command;
 
-/// The key that labels images with the class at a place in the list.
+/// Classes that have a key: the first ones in the list.
+pub(super) const KEYED: usize = 20;
+
+/// The key of the class at a place in the list.
 pub(super) fn key_of(place: usize) -> Option<String> {
     match place {
         0..=8 => Some((place + 1).to_string()),
@@ -18,27 +22,42 @@ pub(super) fn key_of(place: usize) -> Option<String> {
     }
 }
 
-/// Labels the selected images by the keys 1 to 9, 0, and those with Shift.
+/// The key as it is painted on a small spot: an arrow stands for Shift.
+pub(super) fn short_key(key: &str) -> String {
+    key.replace("Shift+", "⇧")
+}
+
+/// The class whose key was pressed. The events are consumed; repeats of a held key do not count.
+pub(super) fn pressed_class(ui: &Ui, panel: &Panel<'_>) -> Option<String> {
+    let digits = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9, Key::Num0];
+    // With Shift a digit key gives another character on most keyboards, so the physical key is
+    // read.
+    let place = |key: &Key| digits.iter().position(|digit| digit == key);
+    let at = |event: &Event| match event {
+        Event::Key { key, physical_key, pressed: true, repeat, modifiers, .. } if !modifiers.command && !modifiers.alt => {
+            let at = place(key).or_else(|| physical_key.as_ref().and_then(place))?;
+            Some((if modifiers.shift { at + 10 } else { at }, *repeat))
+        }
+        _ => None,
+    };
+    let pressed = ui.input_mut(|input| {
+        let found: Vec<(usize, bool)> = input.events.iter().filter_map(at).collect();
+        if !found.is_empty() {
+            // The character of the key begins no text.
+            input.events.retain(|event| at(event).is_none() && !matches!(event, Event::Text(_)));
+        }
+        found.into_iter().find(|(_, repeat)| !repeat)
+    });
+    panel.classes().get(pressed?.0).cloned()
+}
+
+/// Labels the selected images by the keys of classes.
 pub(super) fn label_keys(ui: &Ui, panel: &mut Panel<'_>) {
     let selected: Vec<ItemId> = panel.view.selection.ids();
     if selected.is_empty() || panel.view.modal.is_some() || ui.ctx().text_edit_focused() {
         return;
     }
-    let digits = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9, Key::Num0];
-    // With Shift a digit key gives another character on most keyboards, so the physical key is
-    // read.
-    let pressed = ui.input(|input| {
-        input.events.iter().find_map(|event| match event {
-            egui::Event::Key { key, physical_key, pressed: true, modifiers, .. } if !modifiers.command && !modifiers.alt => {
-                let place = |key: &Key| digits.iter().position(|digit| digit == key);
-                let at = place(key).or_else(|| physical_key.as_ref().and_then(place))?;
-                Some(if modifiers.shift { at + 10 } else { at })
-            }
-            _ => None,
-        })
-    });
-    let class = pressed.and_then(|i| panel.state()?.classes().get(i).map(|(name, _)| (*name).to_owned()));
-    if let Some(class) = class {
+    if let Some(class) = pressed_class(ui, panel) {
         panel.ask(Command::Label(selected.clone(), UserLabel::Class(class)));
     }
     if ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Backspace)) {

@@ -19,6 +19,8 @@ pub enum Purpose {
     ReadTable,
     /// An image to be recognised.
     Recognise,
+    /// Where a pasted picture is saved that is taken into the library.
+    KeepPicture,
     /// An image whose similar images are to be found.
     Similar,
     /// A model to be loaded.
@@ -44,6 +46,7 @@ impl Purpose {
             Self::Open => ("Open", "A folder of images, a library, a model or an image"),
             Self::AddFolder => ("Add folder", "A folder of images"),
             Self::ReadTable => ("Read captions or labels", "A CSV, TSV, JSON lines, COCO JSON or Flickr8k token file"),
+            Self::KeepPicture => ("Add the pasted picture", "A new file whose name ends in .png; the library takes it in from there"),
             Self::Recognise => ("Recognise an image", "An image file"),
             Self::Similar => ("Similar to an image", "An image file, of this library or not"),
             Self::LoadModel => ("Load model", "A model's folder, or a .tessera-model file"),
@@ -68,7 +71,7 @@ impl Purpose {
 
     /// Whether the path is that of something to be written.
     pub fn is_new(self) -> bool {
-        matches!(self, Self::SaveModel | Self::Export(_) | Self::ExportPicture | Self::BackUp | Self::SaveReport)
+        matches!(self, Self::KeepPicture | Self::SaveModel | Self::Export(_) | Self::ExportPicture | Self::BackUp | Self::SaveReport)
     }
 
     /// The name that is proposed for what is written of a library with this name.

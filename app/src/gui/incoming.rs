@@ -48,6 +48,10 @@ impl App {
             Purpose::SaveReport => Command::SaveReport(path),
             Purpose::ReadTable => Command::ReadTable(path),
             Purpose::Recognise => Command::Recognise(ImageQuery::File(path)),
+            Purpose::KeepPicture => match self.pages.recognise.truth.chosen.clone() {
+                Some(class) => Command::KeepPicture(path, class),
+                None => return,
+            },
             Purpose::Similar => Command::Similar(ImageQuery::File(path), None),
             Purpose::LoadModel => Command::LoadModel(path),
             Purpose::AddNetwork => Command::AddNetwork(path),

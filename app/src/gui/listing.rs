@@ -8,6 +8,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::event::RootId;
 use tessera_core::library::state::{Image, State};
 
+use crate::session::class_tree::is_below;
 use crate::session::reports::{class_given, is_right};
 
 /// A filter: something images have in common.
@@ -17,6 +18,8 @@ pub enum Scope {
     Folder(RootId, PathBuf),
     /// Those of a class.
     Class(String),
+    /// Those of a class of this name or below it, as `animal/dog` is below `animal`.
+    Below(String),
     /// Those without a class.
     Untagged,
     /// Those without a caption.
@@ -44,6 +47,7 @@ impl Scope {
             Self::Folder(_, path) if path.as_os_str().is_empty() => "this root".into(),
             Self::Folder(_, path) => format!("in {}", tessera_core::error::display(path)),
             Self::Class(name) => name.clone(),
+            Self::Below(path) => format!("{path}/…"),
             Self::Untagged => "no label".into(),
             Self::Uncaptioned => "no caption".into(),
             Self::Mispredicted => "mispredicted".into(),
@@ -182,6 +186,7 @@ impl Census {
         match scope {
             Scope::Folder(root, folder) => image.places.iter().any(|place| place.root == *root && place.path.starts_with(folder)),
             Scope::Class(name) => image.label() == Some(name),
+            Scope::Below(path) => image.label().is_some_and(|label| is_below(label, path)),
             Scope::Untagged => image.label().is_none(),
             Scope::Uncaptioned => image.captions.is_empty(),
             Scope::Mispredicted => self.predictions.get(&image.id).is_some_and(|prediction| prediction.wrong),

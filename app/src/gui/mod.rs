@@ -22,6 +22,7 @@ mod bars;
 pub mod catalogue;
 mod cell;
 mod class_keys;
+mod class_picker;
 pub mod dialogs;
 mod incoming;
 mod kept;

@@ -1,10 +1,13 @@
 //! The context that panels are painted with, and the trait of pages.
 
+use std::sync::Arc;
+
 use egui::Ui;
 use tessera_core::ids::ItemId;
 use tessera_core::library::state::State;
 
 use super::actions::Action;
+use super::class_keys::{KEYED, key_of};
 use super::dialogs::SystemDialogs;
 use super::listing::Scope;
 use super::pictures::PictureTextures;
@@ -41,8 +44,13 @@ impl Panel<'_> {
     }
 
     /// The names of all classes, in order.
-    pub fn classes(&self) -> Vec<String> {
-        self.state().map(|state| state.classes().into_iter().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default()
+    pub fn classes(&self) -> Arc<Vec<String>> {
+        self.view.shown.classes()
+    }
+
+    /// The key that gives a class, if it has one.
+    pub fn key_of(&self, class: &str) -> Option<String> {
+        self.classes().iter().take(KEYED).position(|other| other == class).and_then(key_of)
     }
 
     /// The class that an image is labelled with.

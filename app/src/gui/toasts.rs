@@ -6,6 +6,7 @@ use egui::{Align2, Context, CornerRadius, Frame, Margin, vec2};
 use tessera_core::library::event::EventId;
 
 use super::theme;
+use super::widgets::line;
 use crate::session::desk::view::{Notice, Tone};
 
 /// How long a short notice stays.
@@ -27,6 +28,8 @@ pub struct Toasts(Vec<Toast>);
 pub struct Toast {
     /// What it says.
     pub notice: Notice,
+    /// What was said in its place: acts follow each other in one notice.
+    pub earlier: Vec<String>,
     since: Instant,
 }
 
@@ -42,15 +45,22 @@ impl Toasts {
         self.0.iter()
     }
 
-    /// Shows a notice. Older short ones make room for it; problems stay until they are closed.
+    /// Shows a notice. Older short ones make room for it; problems stay until they are closed. An
+    /// act that can be undone takes the place of the one before it.
     pub fn push(&mut self, notice: Notice) {
+        let is_act = |toast: &Toast| toast.notice.undo.is_some();
+        let before = self.0.iter().rposition(is_act).filter(|_| notice.undo.is_some()).map(|place| self.0.remove(place));
+        let earlier = before.map_or_else(Vec::new, |Toast { notice, mut earlier, .. }| {
+            earlier.push(notice.words);
+            earlier
+        });
         let mut short = self.0.iter().filter(|toast| !toast.is_problem()).count();
         self.0.retain(|toast| {
             let stays = toast.is_problem() || short <= OLDER;
             short -= usize::from(!toast.is_problem());
             stays
         });
-        self.0.push(Toast { notice, since: Instant::now() });
+        self.0.push(Toast { notice, earlier, since: Instant::now() });
         let surplus = self.0.len().saturating_sub(MOST);
         self.0.drain(..surplus);
     }
@@ -106,6 +116,13 @@ impl Toasts {
                     let words = &toast.notice.words;
                     let rows = egui::ScrollArea::vertical().id_salt(i).max_height(HIGHEST).auto_shrink([false, true]);
                     rows.show(ui, |ui| ui.add(egui::Label::new(words).wrap()));
+                    if let [.., last] = toast.earlier.as_slice() {
+                        let more = match toast.earlier.len() {
+                            1 => String::new(),
+                            n => format!(" ({} more before it)", n - 1),
+                        };
+                        line(ui, egui::RichText::new(format!("Before it: {last}{more}")).small().weak());
+                    }
                     ui.horizontal(|ui| {
                         if last.is_some() && toast.notice.undo == last && ui.small_button("Undo").clicked() {
                             (closed, undone) = (Some(i), true);

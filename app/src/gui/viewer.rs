@@ -47,7 +47,7 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
         if let Some(label) = image.label() {
             let colour = panel.colour(label);
-            chip_ui(ui, label, colour, "Keys 1 to 9 label it");
+            chip_ui(ui, label, colour, "The keys of classes label it");
         }
         ui.add(egui::Label::new(RichText::new(image.file_name()).strong()).truncate());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {

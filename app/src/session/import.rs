@@ -10,8 +10,9 @@ use tessera_core::data::tables::Table;
 use tessera_core::data::{Dataset, ImageSource, Item, OpenOptions};
 use tessera_core::envelope::replace;
 use tessera_core::library::Library;
+use tessera_core::library::event::UserLabel;
 use tessera_core::library::features::hash_file;
-use tessera_core::library::import::{ImportOptions, Imported, TableRead, hold, import, plan};
+use tessera_core::library::import::{ImportOptions, Imported, TableRead, TakenFile, hold, import, import_file, plan};
 use tessera_core::library::relocate::{Relocated, relocate};
 use tessera_core::picture::decode::WHOLE;
 use tessera_core::progress::Progress;
@@ -28,6 +29,14 @@ impl Session {
     /// As [`import`].
     pub fn import(&self, library: &Mutex<Library>, folder: &Path, options: &ImportOptions) -> Result<Imported> {
         self.in_turn(|| import(library, folder, options, &self.progress))
+    }
+
+    /// Takes one image file in where it lies, and labels it, in one act.
+    ///
+    /// # Errors
+    /// As [`import_file`].
+    pub fn import_file(&self, library: &Mutex<Library>, file: &Path, label: &UserLabel) -> Result<TakenFile> {
+        self.in_turn(|| import_file(library, file, label, &self.progress))
     }
 
     /// What an import of a folder would take in; nothing is changed.

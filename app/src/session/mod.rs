@@ -1,10 +1,12 @@
 //! Everything a user can do, one file for each; the command line and the window both act through a
 //! [`Session`].
 
+pub mod class_tree;
 pub mod clusters;
 pub mod collage;
 pub mod colours;
 pub mod completion;
+pub mod confusions;
 pub mod copies;
 pub mod cost;
 pub mod desk;

@@ -136,6 +136,7 @@ fn of_commands_that_act() {
         ("label", "lib.tessera #2 --as Ring", 0),
         ("label", "lib.tessera #3 --not grid", 0),
         ("label", "lib.tessera #999 --as ring", 65),
+        ("label", "lib.tessera plan/one/a.png --as Ring --take-in", 0),
         ("caption", "lib.tessera #1 a_wren_on_a_fence", 0),
         ("caption", "lib.tessera #999 a_wren", 65),
         ("feedback", "lib.tessera --query wren_fence --image #1 --reward 1", 0),

@@ -7,8 +7,8 @@ use crate::gui::actions::Action;
 pub(super) fn keys_ui(ui: &mut Ui) {
     ui.heading("Keyboard");
     let others = [
-        ("1 to 9, 0", "Label the selected images as class 1 to 10"),
-        ("Shift+1 to 9, 0", "As class 11 to 20"),
+        ("1 to 9, 0", "Label the selected images as the class that has this key, on every page the same"),
+        ("Shift+1 to 9, 0", "As the next ten classes"),
         ("Backspace", "Take the label off"),
         ("Arrows, Home, End, Page", "Move; with Shift, select"),
         ("Click, Ctrl, Shift", "Select one, more, a range"),
@@ -24,7 +24,7 @@ pub(super) fn keys_ui(ui: &mut Ui) {
     ];
     let map = [
         ("Arrows, drag", "Move the map"),
-        ("+ − 0, wheel", "Nearer, farther, the whole map"),
+        ("+ − F, wheel", "Nearer, farther, the whole map"),
         ("Shift and drag", "Select the images inside; with Ctrl, those too"),
         ("Double click", "Show the image large"),
     ];
@@ -38,10 +38,15 @@ pub(super) fn keys_ui(ui: &mut Ui) {
     let labelling = [
         ("Enter or A", "Accept the suggestion; in Review, keep the label"),
         ("X", "Reject it: not this class"),
-        ("1 to 9", "Choose a class"),
+        ("1 to 9, 0, with Shift", "Give the class that has this key, as in Browse"),
+        ("Up, Down", "Go through the suggestions; Enter accepts the marked one"),
         ("Letters, Tab, /", "Write a class; Up, Down and Tab complete it"),
         ("Space", "Skip; in Review, the next one"),
         ("Backspace", "Take back and go back; in Review, the one before"),
+    ];
+    let recognise = [
+        ("1 to 9, 0, with Shift", "Give the image the class that has this key"),
+        ("Letters, Tab, /", "Write its class; Up, Down and Tab complete it"),
     ];
     let many = [
         ("Arrows, Home, End", "Go from image to image"),
@@ -56,6 +61,7 @@ pub(super) fn keys_ui(ui: &mut Ui) {
                 ("Browse and viewer", &others[..]),
                 ("Label", &labelling),
                 ("Label many", &many),
+                ("Recognise", &recognise),
                 ("Similar", &similar),
                 ("Clusters", &clusters),
                 ("Map", &map),

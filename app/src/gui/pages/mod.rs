@@ -14,6 +14,7 @@ mod recognise;
 mod similar;
 mod start;
 mod train;
+mod truth;
 
 use super::page::Page;
 use super::panel::PageUi;

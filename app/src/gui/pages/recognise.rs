@@ -6,13 +6,15 @@ use tessera_core::ckm::unknown::UnknownBar;
 use tessera_core::error::display;
 use tessera_core::library::event::UserLabel;
 
+use super::truth::Truth;
 use crate::command::{Command, ImageQuery};
 use crate::gui::actions::Action;
+use crate::gui::class_picker::{class_menu, class_picker_ui};
 use crate::gui::dialogs::Purpose;
 use crate::gui::modal::Modal;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
-use crate::gui::widgets::bars::{Bar, bars_ui, confidence_ui};
+use crate::gui::widgets::bars::confidence_ui;
 use crate::gui::widgets::collage::collage_ui;
 use crate::gui::widgets::pieces::{contributions_ui, pieces_ui};
 use crate::gui::widgets::{WHOLE, card_ui, chip_ui, line, main_button, nothing_ui};
@@ -24,14 +26,16 @@ use crate::session::reports::listed;
 
 /// The share of the page's height that the pictures may take.
 const PICTURES: f32 = 0.36;
-/// The height of what stands above and below the rows of the table in its card, and the least
-/// height of the rows, in points.
+/// The height of what stands above and below the rows of the table in its card, in points.
 const AROUND_ROWS: f32 = 70.0;
-const LEAST_ROWS: f32 = 90.0;
+/// The least share of the page's height that they take.
+const LEAST_ROWS: f32 = 0.45;
 
 /// The state of the page.
 #[derive(Default)]
 pub struct RecogniseView {
+    /// What the user says that the image is.
+    pub truth: Truth,
     /// The piece under the pointer.
     piece: Option<usize>,
     /// The name of the training image whose label is being corrected.
@@ -130,7 +134,7 @@ impl RecogniseView {
                 Some(second) if self.shows_runner_up => second,
                 _ => best,
             };
-            let room = (top + height - ui.cursor().top() - AROUND_ROWS).max(LEAST_ROWS);
+            let room = (top + height - ui.cursor().top() - AROUND_ROWS).max(LEAST_ROWS * height);
             if let Some(id) = contributions_ui(ui, shown, if self.shows_runner_up { "second" } else { "best" }, room)
                 && panel.state().is_some_and(|state| state.image(id).is_some())
                 && panel.desk.recognising().loaded_model().is_none()
@@ -148,13 +152,19 @@ impl PageUi for RecogniseView {
             empty_ui(ui, panel);
             return;
         };
+        self.truth.keys(ui, panel, &recognition);
         let height = ui.available_height();
         ScrollArea::vertical().id_salt("recognise").auto_shrink([false, false]).show(ui, |ui| {
             let left = (ui.available_width() * 0.3).clamp(240.0, 380.0);
             ui.horizontal_top(|ui| {
                 ui.vertical(|ui| {
                     ui.set_width(left);
+                    let top = ui.cursor().top();
                     answer_ui(ui, panel, &recognition);
+                    ui.add_space(6.0);
+                    self.truth.ui(ui, panel, &recognition);
+                    ui.add_space(6.0);
+                    self.truth.bars_ui(ui, panel, &recognition, top + height);
                 });
                 ui.vertical(|ui| {
                     ui.set_width(ui.available_width());
@@ -281,42 +291,6 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
             }
         }
     });
-    ui.add_space(6.0);
-    card_ui(ui, "All classes", |ui| {
-        let bars: Vec<Bar<'_>> = recognition
-            .scores
-            .iter()
-            .map(|(name, score)| Bar {
-                name,
-                score: *score,
-                before: recognition.before.as_ref().and_then(|list| list.iter().find(|(other, _)| other == name)).map(|(_, score)| *score),
-                colour: panel.colour(name),
-            })
-            .collect();
-        if bars.len() > 1 {
-            let words = "The numbers are scores. A bar shows how far its class is above the lowest, not above 0.";
-            ui.label(RichText::new(words).small().weak());
-        }
-        ScrollArea::vertical().id_salt("bars").max_height(330.0).show(ui, |ui| bars_ui(ui, &bars));
-        if recognition.before.is_some() {
-            ui.label(RichText::new("The marks show the scores before the last change.").small().weak());
-        }
-    });
-    if let (Some(id), Some(state)) = (recognition.item, panel.state()) {
-        let truth = state.image(id).and_then(|image| image.label()).map(str::to_owned);
-        ui.add_space(6.0);
-        ui.horizontal_wrapped(|ui| {
-            let best = recognition.scores[0].0.clone();
-            match &truth {
-                Some(truth) if *truth == best => ui.label(format!("Its label: {truth}, as recognised")),
-                Some(truth) => ui.label(format!("Its label: {truth}")),
-                None => ui.label("It has no label."),
-            };
-            if truth.as_ref() != Some(&best) && ui.button(format!("Label it {best}")).clicked() {
-                panel.ask(Command::Label(vec![id], UserLabel::Class(best)));
-            }
-        });
-    }
 }
 
 /// Corrects the label of a training image. Returns whether that was closed.
@@ -333,12 +307,10 @@ fn correct_ui(ui: &mut Ui, panel: &mut Panel<'_>, tile: &Tile) -> bool {
         ui.label("is labelled");
         let colour = panel.colour(label);
         chip_ui(ui, label, colour, "");
-        let classes = panel.classes();
-        egui::ComboBox::from_id_salt("correct").selected_text("Correct to…").show_ui(ui, |ui| {
-            for class in classes.iter().filter(|class| *class != label) {
-                if ui.selectable_label(false, class).clicked() {
-                    panel.ask(Command::Label(vec![id], UserLabel::Class(class.clone())));
-                }
+        class_menu("Correct to…").ui(ui, |ui| {
+            if let Some(class) = class_picker_ui(ui, panel, Some(label)) {
+                panel.ask(Command::Label(vec![id], UserLabel::Class(class)));
+                ui.close();
             }
         });
         if ui.button("Remove").on_hover_text("Hide it and its influence; can be undone").clicked() {

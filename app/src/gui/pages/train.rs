@@ -1,9 +1,12 @@
 //! The page of training: the recogniser's accuracy on objects that it has not seen, and its
 //! confusion matrix.
 
-use egui::{RichText, ScrollArea, Ui};
+use std::sync::Arc;
+
+use egui::{RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
 
 use tessera_core::ckm::accuracy::Estimate;
+use tessera_core::eval::report::{ClassScore, Report};
 
 use super::cluster_errors::cluster_errors_ui;
 use super::mislead::harm_ui;
@@ -11,16 +14,50 @@ use crate::command::{Command, KindChoice, SearchChoice, WeightChoice};
 use crate::gui::listing::Scope;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
-use crate::gui::widgets::confusion::{classes_ui, confusion_ui};
+use crate::gui::widgets::confusion::{classes_ui, confusion_ui, confusions_ui};
 use crate::gui::widgets::{card_ui, line, main_button, nothing_ui};
-use crate::gui::words::count;
+use crate::gui::words::{count, grouped};
 use crate::job::JobKind;
+use crate::session::class_tree::NameFilter;
+use crate::session::confusions::{Confusion, chosen, worst};
 use crate::session::learned::TRAINED_ON;
 use crate::session::reports::{against_largest_class, told_apart};
 
-/// The page has no state of its own.
+/// Classes that the matrix has at most: more cannot be read.
+const MATRIX: usize = 20;
+
+/// The state of the page.
 #[derive(Default)]
-pub struct TrainView;
+pub struct TrainView {
+    /// The text that filters classes.
+    filter: String,
+    /// What is shown of the report.
+    shown: Option<Shown>,
+}
+
+/// What is shown of a report, by what was typed.
+struct Shown {
+    report: Arc<Report>,
+    filter: String,
+    scores: Vec<ClassScore>,
+    /// Confusions, the worst first, between classes of which one fits.
+    worst: Vec<Confusion>,
+    /// The classes of the matrix, and all that fit.
+    matrix: Vec<usize>,
+    classes: Vec<usize>,
+}
+
+impl Shown {
+    fn new(report: &Arc<Report>, text: &str) -> Self {
+        let filter = NameFilter::new(text);
+        let mut worst = worst(report);
+        let classes: Vec<usize> = (0..report.classes.len()).filter(|class| filter.fits(&report.classes[*class])).collect();
+        let matrix = chosen(report, &worst, &filter, MATRIX);
+        let fits = |class: usize| classes.binary_search(&class).is_ok();
+        worst.retain(|one| fits(one.truth) || fits(one.given));
+        Self { report: Arc::clone(report), filter: text.to_owned(), scores: report.class_scores(), worst, matrix, classes }
+    }
+}
 
 impl PageUi for TrainView {
     fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
@@ -79,6 +116,11 @@ impl PageUi for TrainView {
             return;
         };
         let mut show = None;
+        if self.shown.as_ref().is_none_or(|shown| !Arc::ptr_eq(&shown.report, &report) || shown.filter != self.filter) {
+            self.shown = Some(Shown::new(&report, &self.filter));
+        }
+        let (shown, filter) = (self.shown.as_ref(), &mut self.filter);
+        let Some(shown) = shown else { return };
         ScrollArea::vertical().id_salt("train").auto_shrink([false, false]).show(ui, |ui| {
             if is_stale {
                 ui.colored_label(ui.visuals().warn_fg_color, "The library, or what is compared, has changed since this was measured.");
@@ -132,14 +174,24 @@ impl PageUi for TrainView {
                     ui.set_max_width((ui.available_width() * 0.62).max(300.0));
                     card_ui(ui, "What was taken for what", |ui| {
                         ui.label(RichText::new("Rows: what they are. Columns: what they were taken for. Press a number to see the images.").small().weak());
-                        if let Some((truth, given)) = confusion_ui(ui, &report) {
+                        filter_ui(ui, filter, shown);
+                        if let Some((truth, given)) = confusion_ui(ui, &report, &shown.scores, &shown.matrix) {
                             show = Some(if truth == given { Scope::Class(truth) } else { Scope::Confused(truth, given) });
+                        }
+                    });
+                    ui.add_space(6.0);
+                    card_ui(ui, "Worst confusions", |ui| {
+                        if shown.worst.is_empty() {
+                            ui.label(RichText::new("No judged image was taken for another class.").small().weak());
+                        }
+                        if let Some((truth, given)) = confusions_ui(ui, &report, &shown.worst) {
+                            show = Some(Scope::Confused(truth, given));
                         }
                     });
                 });
                 ui.vertical(|ui| {
                     card_ui(ui, "Classes", |ui| {
-                        if let Some(class) = classes_ui(ui, &report) {
+                        if let Some(class) = classes_ui(ui, &report, &shown.scores, &shown.classes) {
                             show = Some(Scope::Class(class));
                         }
                     });
@@ -154,6 +206,22 @@ impl PageUi for TrainView {
             panel.show(scope);
         }
     }
+}
+
+/// The field that filters classes, and how many of them the matrix has.
+fn filter_ui(ui: &mut Ui, filter: &mut String, shown: &Shown) {
+    let n = shown.report.classes.len();
+    if n <= MATRIX {
+        return;
+    }
+    let edit = TextEdit::singleline(filter).hint_text("Filter classes").desired_width(220.0).char_limit(200);
+    ui.add(edit).widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Filter classes"));
+    let words = match shown.matrix.len() {
+        0 => format!("None of the {} classes is called so.", grouped(n)),
+        m if m < shown.classes.len() => format!("{m} of {} classes, those that are confused most. Type to choose others.", grouped(n)),
+        m => format!("{m} of {} classes.", grouped(n)),
+    };
+    ui.label(RichText::new(words).small().weak());
 }
 
 /// The options of the library's recogniser.

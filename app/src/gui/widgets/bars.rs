@@ -1,9 +1,14 @@
 //! The scores of all classes as bars, and the confidence of the answer.
 
-use egui::{Align2, Color32, CornerRadius, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Color32, CornerRadius, Rect, Response, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use super::super::theme;
 use super::one_line;
+use super::rows::rows_ui;
+use crate::gui::class_keys::short_key;
+
+/// The height of a bar's row.
+const ROW: f32 = 20.0;
 
 /// One class and its score.
 pub struct Bar<'a> {
@@ -15,49 +20,85 @@ pub struct Bar<'a> {
     pub before: Option<f64>,
     /// Its colour.
     pub colour: Color32,
+    /// The key that gives it.
+    pub key: Option<String>,
+    /// Whether it is chosen.
+    pub is_chosen: bool,
 }
 
-/// Shows scores, the best first, on one scale from the lowest to the highest.
-pub fn bars_ui(ui: &mut Ui, bars: &[Bar<'_>]) {
-    let (Some(most), Some(least)) =
-        (bars.iter().map(|b| b.score).max_by(f64::total_cmp), bars.iter().map(|b| b.score).min_by(f64::total_cmp))
-    else {
-        return;
-    };
-    // The lowest bar keeps a stump, so that it is visible.
-    let share = |score: f64| if most > least { 0.06 + 0.94 * ((score - least) / (most - least)) } else { 1.0 };
-    for (i, bar) in bars.iter().enumerate() {
-        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 20.0), Sense::hover());
-        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{} {:.3}", bar.name, bar.score)));
-        if !ui.is_rect_visible(rect) {
-            continue;
-        }
-        let name_width = (rect.width() * 0.32).min(150.0);
-        let value_width = if bar.before.is_some() { 116.0 } else { 62.0 };
-        let painter = ui.painter();
-        let text = if i == 0 { ui.visuals().strong_text_color() } else { ui.visuals().text_color() };
-        let name = one_line(ui, bar.name, name_width - 6.0, text);
-        painter.galley(pos2(rect.left(), rect.center().y - name.size().y / 2.0), name, text);
-        let room =
-            Rect::from_min_max(pos2(rect.left() + name_width, rect.top() + 4.0), pos2(rect.right() - value_width, rect.bottom() - 4.0));
-        painter.rect_filled(room, CornerRadius::same(3), ui.visuals().faint_bg_color);
-        let full = Rect::from_min_size(room.min, vec2(room.width() * share(bar.score) as f32, room.height()));
-        painter.rect_filled(full, CornerRadius::same(3), if i == 0 { bar.colour } else { bar.colour.gamma_multiply(0.55) });
-        if let Some(before) = bar.before {
-            let x = room.left() + room.width() * (share(before) as f32).clamp(0.0, 1.0);
-            painter.vline(x, room.y_range(), egui::Stroke::new(2.0, ui.visuals().strong_text_color()));
-        }
-        let font = TextStyle::Small.resolve(ui.style());
-        let words = match bar.before {
-            Some(before) => format!("{:.2} ({:+.2})", bar.score, bar.score - before),
-            None => format!("{:.2}", bar.score),
-        };
-        painter.text(pos2(rect.right(), rect.center().y), Align2::RIGHT_CENTER, words, font, text);
-        response.on_hover_text(match bar.before {
-            Some(before) => format!("{}: {:.4}, before {before:.4}", bar.name, bar.score),
-            None => format!("{}: {:.4}", bar.name, bar.score),
-        });
+/// The scores that bars run from and to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BarScale {
+    /// The mean of all scores: what a class picked by chance has.
+    pub mean: f64,
+    /// The highest score.
+    pub best: f64,
+}
+
+impl BarScale {
+    /// The scale of some scores. O(scores).
+    pub fn of(scores: impl ExactSizeIterator<Item = f64>) -> Self {
+        let n = scores.len().max(1) as f64;
+        let (sum, best) = scores.fold((0.0, f64::MIN), |(sum, best): (f64, f64), score| (sum + score, best.max(score)));
+        Self { mean: sum / n, best }
     }
+
+    /// How much of its room the bar of a score takes, in 0..=1.
+    pub fn share(self, score: f64) -> f64 {
+        if self.best > self.mean { ((score - self.mean) / (self.best - self.mean)).clamp(0.0, 1.0) } else { 1.0 }
+    }
+}
+
+/// Shows so many scores, only those on the screen being asked for. Returns the place of the one
+/// that was pressed.
+pub fn bars_ui<'a>(ui: &mut Ui, scale: BarScale, n: usize, hover: &str, bar: impl Fn(usize) -> Bar<'a>) -> Option<usize> {
+    let mut pressed = None;
+    rows_ui(ui, ROW, n, |ui, i| {
+        if bar_ui(ui, scale, &bar(i), hover).clicked() {
+            pressed = Some(i);
+        }
+    });
+    pressed
+}
+
+fn bar_ui(ui: &mut Ui, scale: BarScale, bar: &Bar<'_>, hover: &str) -> Response {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, bar.is_chosen, format!("{} {:.3}", bar.name, bar.score)));
+    let is_best = bar.score >= scale.best;
+    let name_width = (rect.width() * 0.36).min(190.0);
+    let value_width = if bar.before.is_some() { 106.0 } else { 52.0 };
+    let painter = ui.painter();
+    if bar.is_chosen || response.hovered() || response.has_focus() {
+        let ground = if bar.is_chosen { ui.visuals().selection.bg_fill } else { ui.visuals().faint_bg_color };
+        painter.rect_filled(rect, CornerRadius::same(3), ground);
+    }
+    let text = if is_best { ui.visuals().strong_text_color() } else { ui.visuals().text_color() };
+    let mut left = rect.left() + 2.0;
+    if let Some(key) = &bar.key {
+        let font = TextStyle::Small.resolve(ui.style());
+        painter.text(pos2(left + 8.0, rect.center().y), Align2::CENTER_CENTER, short_key(key), font, ui.visuals().weak_text_color());
+    }
+    left += 18.0;
+    let name = one_line(ui, bar.name, name_width - 24.0, text);
+    painter.galley(pos2(left, rect.center().y - name.size().y / 2.0), name, text);
+    let room = Rect::from_min_max(pos2(rect.left() + name_width, rect.top() + 4.0), pos2(rect.right() - value_width, rect.bottom() - 4.0));
+    painter.rect_filled(room, CornerRadius::same(3), theme::behind_pictures(ui).gamma_multiply(0.5));
+    let full = Rect::from_min_size(room.min, vec2(room.width() * scale.share(bar.score) as f32, room.height()));
+    painter.rect_filled(full, CornerRadius::same(3), if is_best { bar.colour } else { bar.colour.gamma_multiply(0.55) });
+    if let Some(before) = bar.before {
+        let x = room.left() + room.width() * scale.share(before) as f32;
+        painter.vline(x, room.y_range(), egui::Stroke::new(2.0, ui.visuals().strong_text_color()));
+    }
+    let font = TextStyle::Small.resolve(ui.style());
+    let words = match bar.before {
+        Some(before) => format!("{:.2} ({:+.2})", bar.score, bar.score - before),
+        None => format!("{:.2}", bar.score),
+    };
+    painter.text(pos2(rect.right() - 2.0, rect.center().y), Align2::RIGHT_CENTER, words, font, text);
+    response.on_hover_text(match bar.before {
+        Some(before) => format!("{}: {:.4}, before {before:.4}. {hover}", bar.name, bar.score),
+        None => format!("{}: {:.4}. {hover}", bar.name, bar.score),
+    })
 }
 
 /// Shows a confidence in 0..=1 and the bar below which an image counts as unknown, which can be

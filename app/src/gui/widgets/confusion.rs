@@ -1,19 +1,22 @@
 //! The confusion matrix, whose cells can be pressed, and a table of precision and recall.
 
 use egui::{Align2, CornerRadius, Rect, Role, ScrollArea, Sense, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
-use tessera_core::eval::report::Report;
+use tessera_core::eval::report::{ClassScore, Report};
 
 use super::super::theme;
 use super::one_line;
-use crate::gui::words::shortened;
+use super::rows::rows_ui;
+use crate::session::confusions::Confusion;
 
-/// Characters of a class's name in the table.
-const LONGEST: usize = 24;
+/// The height of a row in lists, how many of them are seen at once, and the width of numbers.
+const ROW: f32 = 20.0;
+const LISTED: f32 = 9.0;
+const NUMBER: f32 = 74.0;
 
-/// Shows the confusion matrix of a report. Returns the cell that was pressed: true class and given
-/// class.
-pub fn confusion_ui(ui: &mut Ui, report: &Report) -> Option<(String, String)> {
-    let n = report.classes.len();
+/// Shows the confusion matrix of some classes of a report, with their scores. Returns the cell that
+/// was pressed: true class and given class.
+pub fn confusion_ui(ui: &mut Ui, report: &Report, scores: &[ClassScore], classes: &[usize]) -> Option<(String, String)> {
+    let n = classes.len();
     let side = if n <= 12 { 46.0 } else { 34.0 };
     let (names, head) = (110.0, 74.0);
     let mut pressed = None;
@@ -21,7 +24,7 @@ pub fn confusion_ui(ui: &mut Ui, report: &Report) -> Option<(String, String)> {
         let (rect, _) = ui.allocate_exact_size(vec2(names + side * n as f32 + 40.0, head + side * n as f32), Sense::hover());
         let font = TextStyle::Small.resolve(ui.style());
         let text = ui.visuals().text_color();
-        for (i, name) in report.classes.iter().enumerate() {
+        for (i, name) in classes.iter().map(|class| &report.classes[*class]).enumerate() {
             let row = one_line(ui, name, names - 10.0, text);
             let y = rect.top() + head + side * (i as f32 + 0.5);
             ui.painter().galley(pos2(rect.left() + names - 8.0 - row.size().x, y - row.size().y / 2.0), row, text);
@@ -30,74 +33,111 @@ pub fn confusion_ui(ui: &mut Ui, report: &Report) -> Option<(String, String)> {
             let turned = egui::epaint::TextShape::new(pos2(x - 6.0, rect.top() + head - 8.0), column, text).with_angle(-0.9);
             ui.painter().add(turned);
         }
-        for (truth, row) in report.confusion.iter().enumerate() {
-            let all: u32 = row.iter().sum();
-            for (given, &count) in row.iter().enumerate() {
-                let min = pos2(rect.left() + names + side * given as f32, rect.top() + head + side * truth as f32);
-                let cell = Rect::from_min_size(min, vec2(side, side)).shrink(1.0);
-                if !ui.is_rect_visible(cell) {
-                    continue;
-                }
-                let share = if all == 0 { 0.0 } else { count as f32 / all as f32 };
-                let ground =
-                    if count == 0 { theme::behind_pictures(ui).gamma_multiply(0.5) } else { theme::matrix_cell(ui, share, truth == given) };
-                ui.painter().rect_filled(cell, CornerRadius::same(3), ground);
-                if count == 0 {
-                    continue;
-                }
-                ui.painter().text(cell.center(), Align2::CENTER_CENTER, count, font.clone(), theme::text_on(ground));
-                let (true_name, given_name) = (&report.classes[truth], &report.classes[given]);
-                let words = if truth == given {
-                    format!("{count} of {all} images of {true_name} were recognised")
-                } else {
-                    format!("{count} of {all} images of {true_name} were taken for {given_name}")
-                };
-                let response = ui.interact(cell, ui.scope_id().with((truth, given)), Sense::click());
-                response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &words));
-                if response.hovered() || response.has_focus() {
-                    ui.painter().rect_stroke(cell, CornerRadius::same(3), theme::focus(ui), StrokeKind::Inside);
-                }
-                if response.on_hover_text(words + "; press to see them").clicked() {
-                    pressed = Some((true_name.clone(), given_name.clone()));
-                }
+        for ((y, &truth), (x, &given)) in
+            classes.iter().enumerate().flat_map(|row| classes.iter().enumerate().map(move |column| (row, column)))
+        {
+            let (all, count) = (scores[truth].images, report.confusion[truth][given]);
+            let min = pos2(rect.left() + names + side * x as f32, rect.top() + head + side * y as f32);
+            let cell = Rect::from_min_size(min, vec2(side, side)).shrink(1.0);
+            if !ui.is_rect_visible(cell) {
+                continue;
+            }
+            let share = if all == 0 { 0.0 } else { count as f32 / all as f32 };
+            let ground =
+                if count == 0 { theme::behind_pictures(ui).gamma_multiply(0.5) } else { theme::matrix_cell(ui, share, truth == given) };
+            ui.painter().rect_filled(cell, CornerRadius::same(3), ground);
+            if count == 0 {
+                continue;
+            }
+            ui.painter().text(cell.center(), Align2::CENTER_CENTER, count, font.clone(), theme::text_on(ground));
+            let (true_name, given_name) = (&report.classes[truth], &report.classes[given]);
+            let words = if truth == given {
+                format!("{count} of {all} images of {true_name} were recognised")
+            } else {
+                format!("{count} of {all} images of {true_name} were taken for {given_name}")
+            };
+            let response = ui.interact(cell, ui.scope_id().with((truth, given)), Sense::click());
+            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &words));
+            if response.hovered() || response.has_focus() {
+                ui.painter().rect_stroke(cell, CornerRadius::same(3), theme::focus(ui), StrokeKind::Inside);
+            }
+            if response.on_hover_text(words + "; press to see them").clicked() {
+                pressed = Some((true_name.clone(), given_name.clone()));
             }
         }
     });
     pressed
 }
 
-/// Shows precision and recall of each class. Returns the class that was pressed.
-pub fn classes_ui(ui: &mut Ui, report: &Report) -> Option<String> {
+/// Shows precision and recall of some classes. Returns the class that was pressed.
+pub fn classes_ui(ui: &mut Ui, report: &Report, scores: &[ClassScore], classes: &[usize]) -> Option<String> {
     let mut pressed = None;
     let share = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{:.0} %", 100.0 * value));
+    let heads = [
+        ("Class", ""),
+        ("Judged", "Images of the class that were judged"),
+        ("Precision", "Of the images taken for the class, how many are of it"),
+        ("Recall", "Of the images of the class, how many were taken for it"),
+    ];
+    let numbers = 62.0;
+    let width = |ui: &Ui, i: usize| if i == 0 { (ui.available_width() - 3.0 * numbers - 12.0).clamp(90.0, 260.0) } else { numbers };
+    let first = width(ui, 0);
+    let place = |rect: Rect, i: usize| rect.left() + if i == 0 { 0.0 } else { first + numbers * (i - 1) as f32 };
+    let (rect, _) = ui.allocate_exact_size(vec2(first + 3.0 * numbers, ROW), Sense::hover());
+    for (i, (words, hover)) in heads.into_iter().enumerate() {
+        let cell = Rect::from_min_size(pos2(place(rect, i), rect.top()), vec2(numbers, ROW));
+        let label = ui.put(cell, egui::Label::new(egui::RichText::new(words).strong()).halign(egui::Align::LEFT));
+        if !hover.is_empty() {
+            label.on_hover_text(hover);
+        }
+    }
     ScrollArea::vertical().id_salt("classes").max_height(400.0).auto_shrink([false, true]).show(ui, |ui| {
-        egui::Grid::new("class scores").num_columns(4).striped(true).spacing([18.0, 4.0]).show(ui, |ui| {
-            for (words, hover) in [
-                ("Class", ""),
-                ("Judged", "Images of the class that were judged"),
-                ("Precision", "Of the images taken for the class, how many are of it"),
-                ("Recall", "Of the images of the class, how many were taken for it"),
-            ] {
-                let label = ui.strong(words);
-                if !hover.is_empty() {
-                    label.on_hover_text(hover);
-                }
+        rows_ui(ui, ROW, classes.len(), |ui, i| {
+            let (name, score) = (&report.classes[classes[i]], scores[classes[i]]);
+            let (rect, response) = row_ui(ui, first + 3.0 * numbers, name);
+            let text = ui.visuals().text_color();
+            let cells = [name.clone(), score.images.to_string(), share(score.precision), share(score.recall)];
+            for (i, words) in cells.into_iter().enumerate() {
+                let galley = one_line(ui, &words, if i == 0 { first - 8.0 } else { numbers }, text);
+                ui.painter().galley(pos2(place(rect, i), rect.center().y - galley.size().y / 2.0), galley, text);
             }
-            ui.end_row();
-            for (name, score) in report.classes.iter().zip(report.class_scores()) {
-                if ui
-                    .add(egui::Button::new(shortened(name, LONGEST)).frame(false).wrap_mode(egui::TextWrapMode::Extend))
-                    .on_hover_text("Show this class")
-                    .clicked()
-                {
-                    pressed = Some(name.clone());
-                }
-                ui.label(score.images.to_string());
-                ui.label(share(score.precision));
-                ui.label(share(score.recall));
-                ui.end_row();
+            if response.on_hover_text(format!("Show {name}")).clicked() {
+                pressed = Some(name.clone());
             }
         });
     });
     pressed
+}
+
+/// Lists confusions, the worst first, with how many images each has. Returns the one that was
+/// pressed: true class and given class.
+pub fn confusions_ui(ui: &mut Ui, report: &Report, confusions: &[Confusion]) -> Option<(String, String)> {
+    let mut pressed = None;
+    ScrollArea::vertical().id_salt("worst").max_height(LISTED * (ROW + 3.0)).auto_shrink([false, true]).show(ui, |ui| {
+        rows_ui(ui, ROW, confusions.len(), |ui, i| {
+            let Confusion { truth, given, images, of } = confusions[i];
+            let (truth, given) = (&report.classes[truth], &report.classes[given]);
+            let words = format!("{images} of {of} images of {truth} were taken for {given}");
+            let (rect, response) = row_ui(ui, ui.available_width(), &words);
+            let (text, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
+            let number = one_line(ui, &format!("{images} of {of}"), NUMBER, weak);
+            ui.painter().galley(pos2(rect.left(), rect.center().y - number.size().y / 2.0), number, weak);
+            let pair = one_line(ui, &format!("{truth} → {given}"), rect.width() - NUMBER, text);
+            ui.painter().galley(pos2(rect.left() + NUMBER, rect.center().y - pair.size().y / 2.0), pair, text);
+            if response.on_hover_text(words + "; press to see them").clicked() {
+                pressed = Some((truth.clone(), given.clone()));
+            }
+        });
+    });
+    pressed
+}
+
+/// A row that can be pressed.
+fn row_ui(ui: &mut Ui, width: f32, words: &str) -> (Rect, egui::Response) {
+    let (rect, response) = ui.allocate_exact_size(vec2(width, ROW), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, words));
+    if response.hovered() || response.has_focus() {
+        ui.painter().rect_filled(rect, CornerRadius::same(3), ui.visuals().faint_bg_color);
+    }
+    (rect, response)
 }

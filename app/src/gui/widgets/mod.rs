@@ -6,6 +6,7 @@ pub mod confusion;
 pub mod curve;
 pub mod grid;
 pub mod pieces;
+pub mod rows;
 
 use std::ops::Range;
 

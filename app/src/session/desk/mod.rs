@@ -148,6 +148,8 @@ impl Desk {
             Command::Relocate(old, new) => importing::relocate(ctx, old, new),
             Command::Forget(images) => importing::forget(ctx, images),
             Command::Label(images, label) => ctx.act(move |library| library.label(&images, &label)),
+            Command::TakeIn(file, class) => recognising::take_in(ctx, file, class),
+            Command::KeepPicture(to, class) => parts.recognising.keep_picture(ctx, to, class),
             Command::Caption(image, captions) => ctx.act(move |library| library.caption(image, captions)),
             Command::Remove(images) => ctx.act(move |library| library.set_removed(&images, true)),
             Command::Restore(images) => ctx.act(move |library| library.set_removed(&images, false)),

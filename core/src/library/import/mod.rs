@@ -3,6 +3,7 @@
 
 mod admit;
 mod look;
+mod one;
 mod report;
 mod table;
 
@@ -28,12 +29,16 @@ use look::{Known, Look, Refused, Seen, look};
 
 pub use super::hold;
 pub use look::holds;
+pub use one::{TakenFile, import_file};
 pub use report::{ClassConflict, DUPLICATE, FailedFile, Imported, MASK, TextLeftOut};
 pub use table::TableRead;
 pub(super) use table::read_table;
 
 /// Images that are decoded at one time, and taken in together.
 const BATCH: usize = 64;
+
+/// The pattern that takes every file out.
+const ALL: &str = "*";
 
 /// How a folder is imported.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +79,13 @@ impl ImportOptions {
     }
 }
 
+impl Root {
+    /// Whether only single files were taken in from it ([`import_file`]).
+    pub fn is_of_files(&self) -> bool {
+        self.exclude == [ALL]
+    }
+}
+
 /// What an import of `folder` would take in, without taking anything in.
 ///
 /// # Errors
@@ -108,6 +120,12 @@ pub(super) fn take_in(
     progress: &Progress,
 ) -> Result<Imported> {
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
+    let is_of_files = |(_, root): (RootId, &Root)| root.path == folder && root.is_of_files();
+    if options.exclude == [ALL] && hold(library).state().roots().any(is_of_files) {
+        // Nothing new is looked for, only what is there.
+        let missing = mark_missing(&mut hold(library), &folder, &HashSet::new())?;
+        return Ok(Imported { missing, ..Imported::default() });
+    }
     let data = Dataset::open(&folder, &options.open(), progress)?;
     let mut report = Imported { layout: data.layout.words.clone(), ..Imported::default() };
     for skipped in &data.skipped {
@@ -221,7 +239,8 @@ fn root_for(library: &mut Library, folder: &Path, options: &ImportOptions) -> Re
     if inside {
         return Err(Error::data(folder, "a folder of images", "the library's own folder", "name the folder that the images lie in"));
     }
-    if let Some((id, _)) = library.state().roots().find(|(_, root)| folder != root.path && folder.starts_with(&root.path)) {
+    let is_above = |root: &Root| folder != root.path && folder.starts_with(&root.path) && !root.is_of_files();
+    if let Some((id, _)) = library.state().roots().find(|(_, root)| is_above(root)) {
         return Ok(id);
     }
     library.enter_root(options.root(folder))

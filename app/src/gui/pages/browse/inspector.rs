@@ -10,7 +10,7 @@ use super::captions::{CaptionDrafts, captions_ui};
 use super::why::{AskedReasons, why_ui};
 use crate::command::{Command, ImageQuery};
 use crate::gui::actions::Action;
-use crate::gui::class_keys::key_of;
+use crate::gui::class_picker::{class_menu, class_picker_ui};
 use crate::gui::listing::Scope;
 use crate::gui::modal::Modal;
 use crate::gui::panel::Panel;
@@ -75,7 +75,6 @@ fn picture_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
 
 fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image, selected: &[ItemId]) {
     heading(ui, "Class");
-    let classes = panel.classes();
     ui.horizontal_wrapped(|ui| {
         match image.label() {
             Some(label) => {
@@ -97,15 +96,14 @@ fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image, selected: &[ItemI
         ui.label(RichText::new(said).weak().small());
     });
     ui.horizontal_wrapped(|ui| {
-        egui::ComboBox::from_id_salt("label").selected_text("Label as…").width(120.0).height(320.0).show_ui(ui, |ui| {
-            for (i, class) in classes.iter().enumerate() {
-                let words = key_of(i).map_or_else(|| class.clone(), |key| format!("{class}   ({key})"));
-                if ui.selectable_label(image.label() == Some(class), words).clicked() {
-                    panel.ask(Command::Label(selected.to_vec(), UserLabel::Class(class.clone())));
-                }
+        class_menu("Label as…").ui(ui, |ui| {
+            if let Some(class) = class_picker_ui(ui, panel, image.label()) {
+                panel.ask(Command::Label(selected.to_vec(), UserLabel::Class(class)));
+                ui.close();
             }
             if ui.selectable_label(false, "No class   (Backspace)").clicked() {
                 panel.ask(Command::Label(selected.to_vec(), UserLabel::NoClass));
+                ui.close();
             }
         });
         if ui.button("New class…").clicked() {

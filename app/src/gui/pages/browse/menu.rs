@@ -1,32 +1,24 @@
 //! The context menu of an image, for all selected ones.
 
-use egui::Ui;
+use egui::containers::menu::{MenuConfig, SubMenuButton};
+use egui::{PopupCloseBehavior, Ui};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 
 use crate::command::{Command, ImageQuery};
 use crate::gui::actions::Action;
-use crate::gui::class_keys::key_of;
-use crate::gui::modal::Modal;
+use crate::gui::class_picker::class_picker_ui;
 use crate::gui::panel::Panel;
 use crate::gui::words::count;
 
 /// The commands on the selected images.
 pub(in crate::gui::pages) fn image_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
     let selected = panel.view.selection.ids();
-    let classes = panel.classes();
-    ui.menu_button(format!("Label {}", count(selected.len(), "image")), |ui| {
-        egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
-            for (i, class) in classes.iter().enumerate() {
-                let button = egui::Button::new(class).shortcut_text(key_of(i).unwrap_or_default());
-                if ui.add(button).clicked() {
-                    panel.ask(Command::Label(selected.clone(), UserLabel::Class(class.clone())));
-                    ui.close();
-                }
-            }
-        });
-        if ui.button("New class…").clicked() {
-            panel.view.open(Modal::ClassName(None));
+    let submenu = SubMenuButton::new(format!("Label {}", count(selected.len(), "image")));
+    let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    submenu.config(config).ui(ui, |ui| {
+        if let Some(class) = class_picker_ui(ui, panel, None) {
+            panel.ask(Command::Label(selected.clone(), UserLabel::Class(class)));
             ui.close();
         }
         ui.separator();

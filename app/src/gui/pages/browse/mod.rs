@@ -17,13 +17,14 @@ use crate::gui::widgets::{confined_ui, side_panel};
 /// The state of the page.
 #[derive(Default)]
 pub struct BrowseView {
+    tree: tree::TreeView,
     captions: captions::CaptionDrafts,
     why: why::AskedReasons,
 }
 
 impl PageUi for BrowseView {
     fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
-        side_panel(Side::left("tree"), ui, 210.0, 150.0).show(ui, |ui| confined_ui(ui, |ui| tree::tree_ui(ui, panel)));
+        side_panel(Side::left("tree"), ui, 210.0, 150.0).show(ui, |ui| confined_ui(ui, |ui| self.tree.ui(ui, panel)));
         side_panel(Side::right("inspector"), ui, 300.0, 210.0).show(ui, |ui| {
             confined_ui(ui, |ui| inspector::inspector_ui(ui, panel, &mut self.captions, Some(&mut self.why)));
         });

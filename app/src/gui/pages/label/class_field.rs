@@ -48,7 +48,7 @@ fn typed(ui: &Ui, taken: &[&str]) -> Option<String> {
 impl ClassField {
     /// Whether typing begins: with a letter that is not `taken`, with `/`, or with Tab where no
     /// widget has the focus.
-    pub(super) fn begin(&mut self, ui: &Ui, taken: &[&str]) -> bool {
+    pub(in crate::gui::pages) fn begin(&mut self, ui: &Ui, taken: &[&str]) -> bool {
         let focused = ui.ctx().memory(|memory| memory.focused());
         // Tab has moved the focus already; if no widget had it before, Tab means this field.
         let had_focus = std::mem::replace(&mut self.had_focus, focused.is_some());
@@ -73,7 +73,7 @@ impl ClassField {
 
 /// The field with completions. Returns the class that was entered, and the key presses that it
 /// took. Enter enters it; with `leaving`, moving the focus away does so too.
-pub(super) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mut ClassField, leaving: bool) -> Option<(String, usize)> {
+pub(in crate::gui::pages) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mut ClassField, leaving: bool) -> Option<(String, usize)> {
     let id = Id::unique("class typed");
     let wants_focus = std::mem::take(&mut field.wants_focus);
     let begun = field.text.trim().to_owned();

@@ -28,12 +28,6 @@ pub(in crate::gui::pages) fn pressed(ui: &Ui, wanted: Key) -> bool {
     })
 }
 
-/// A digit that was pressed, from 0 for the key 1.
-pub(super) fn digit(ui: &Ui) -> Option<usize> {
-    let digits = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9];
-    digits.iter().position(|key| pressed(ui, *key))
-}
-
 /// Letters typed right after A or X: the user probably wanted to type a class that begins with A or
 /// X.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! The labelling page: images without a class one after another or many at once, or the review of
 //! labels that are there.
 
-mod class_field;
+pub(super) mod class_field;
 pub(super) mod keys;
 mod many;
 mod parts;

@@ -6,6 +6,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::suggest::Vote;
 
 use crate::gui::actions::Action;
+use crate::gui::class_picker::key_spot;
 use crate::gui::panel::Panel;
 use crate::gui::theme;
 use crate::gui::view::Pictured;
@@ -13,7 +14,7 @@ use crate::gui::widgets::{WHOLE, chip_ui, fitted, line, one_line};
 
 /// The side of an image in the strip of the next ones, in points.
 const SIDE: f32 = 84.0;
-/// Classes that can be chosen by a digit.
+/// Suggested classes that are listed.
 pub(super) const CHOICES: usize = 9;
 
 /// Switches between suggestions and the review of labels.
@@ -96,21 +97,26 @@ pub(super) fn small_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, class: Op
     response
 }
 
-/// A class that can be chosen by its digit, with its probability.
-pub(super) fn choice_ui(ui: &mut Ui, panel: &Panel<'_>, place: usize, class: &str, chance: f64) -> egui::Response {
+/// A suggested class with its key and its probability; one is marked, which Enter gives.
+pub(super) fn choice_ui(ui: &mut Ui, panel: &Panel<'_>, class: &str, chance: f64, is_chosen: bool) -> egui::Response {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 24.0), Sense::click());
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{}: {class}, {:.0} %", place + 1, 100.0 * chance)));
+    let key = panel.key_of(class);
+    let spoken = key.as_ref().map_or_else(String::new, |key| format!("{key}: "));
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, format!("{spoken}{class}, {:.0} %", 100.0 * chance)));
     let painter = ui.painter();
     let rounding = CornerRadius::same(4);
     let ground = if response.hovered() || response.has_focus() { ui.visuals().selection.bg_fill } else { ui.visuals().faint_bg_color };
     painter.rect_filled(rect, rounding, ground);
     let full = Rect::from_min_size(pos2(rect.left(), rect.bottom() - 4.0), vec2(rect.width() * chance.clamp(0.0, 1.0) as f32, 4.0));
     painter.rect_filled(full, CornerRadius::same(2), panel.colour(class));
-    let (font, text, weak) = (TextStyle::Small.resolve(ui.style()), ui.visuals().text_color(), ui.visuals().weak_text_color());
+    let (font, text) = (TextStyle::Small.resolve(ui.style()), ui.visuals().text_color());
     let middle = rect.center().y - 1.0;
-    painter.text(pos2(rect.left() + 8.0, middle), Align2::LEFT_CENTER, (place + 1).to_string(), font.clone(), weak);
-    let name = one_line(ui, class, rect.width() - 76.0, text);
-    painter.galley(pos2(rect.left() + 24.0, middle - name.size().y / 2.0), name, text);
+    if is_chosen {
+        painter.rect_stroke(rect, rounding, theme::focus(ui), egui::StrokeKind::Inside);
+    }
+    key_spot(ui, pos2(rect.left() + 14.0, middle), panel.colour(class), key.as_deref());
+    let name = one_line(ui, class, rect.width() - 82.0, text);
+    painter.galley(pos2(rect.left() + 30.0, middle - name.size().y / 2.0), name, text);
     painter.text(pos2(rect.right() - 8.0, middle), Align2::RIGHT_CENTER, format!("{:.0} %", 100.0 * chance), font, text);
     response
 }

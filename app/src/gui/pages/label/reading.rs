@@ -29,6 +29,8 @@ struct Shown {
     classes: Vec<String>,
     /// The time of the last change of either, in seconds of the window's clock.
     since: f64,
+    /// Since when the image is shown.
+    image_since: f64,
 }
 
 fn now(ui: &Ui) -> f64 {
@@ -46,7 +48,8 @@ impl Reading {
         let is_another = old.is_some_and(|old| old.image != image);
         // The first suggestion replaces nothing that a key could have been meant for.
         self.has_changed = old.is_some_and(|old| old.image == image && !old.classes.is_empty());
-        self.shown = Some(Shown { image, classes, since: now(ui) });
+        let image_since = old.filter(|old| old.image == image).map_or(now(ui), |old| old.image_since);
+        self.shown = Some(Shown { image, classes, since: now(ui), image_since });
         is_another
     }
 
@@ -63,6 +66,16 @@ impl Reading {
     /// Whether this image was shown long enough.
     pub(super) fn is_done(&self, ui: &Ui, image: ItemId) -> bool {
         self.shown.as_ref().is_some_and(|shown| shown.image == image && now(ui) - shown.since >= self.enough())
+    }
+
+    /// Whether this image was shown long enough, whatever is suggested for it.
+    pub(super) fn is_seen(&self, ui: &Ui, image: ItemId) -> bool {
+        self.shown.as_ref().is_some_and(|shown| shown.image == image && now(ui) - shown.image_since >= SEEN)
+    }
+
+    /// Whether image or classes changed in this frame.
+    pub(super) fn has_just_begun(&self, ui: &Ui) -> bool {
+        self.shown.as_ref().is_some_and(|shown| shown.since == now(ui))
     }
 
     /// Requests a repaint for the time when it will have been shown long enough.

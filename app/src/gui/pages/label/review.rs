@@ -7,11 +7,12 @@ use tessera_core::library::event::UserLabel;
 use tessera_core::library::suggest::Doubt;
 
 use super::class_field::class_ui;
-use super::keys::{digit, is_free, pressed};
+use super::keys::{is_free, pressed};
 use super::parts::{CHOICES, advisers_ui, choice_ui, mode_ui, picture_ui, small_ui};
 use super::state::LabelView;
 use crate::command::{Command, ImageQuery};
 use crate::gui::actions::Action;
+use crate::gui::class_keys::pressed_class;
 use crate::gui::panel::Panel;
 use crate::gui::widgets::{card_ui, main_button, nothing_ui};
 use crate::gui::words::count;
@@ -91,15 +92,20 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView
 }
 
 fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, n: usize, place: usize, doubt: &Doubt, is_read: bool) {
-    if !is_free(ui, panel) || view.field.begin(ui, &["a"]) {
+    if !is_free(ui, panel) {
+        return;
+    }
+    if let Some(class) = pressed_class(ui, panel) {
+        if view.reading.is_seen(ui, doubt.image) {
+            panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class)));
+        }
+        return;
+    }
+    if view.field.begin(ui, &["a"]) {
         return;
     }
     let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
-    if let Some(place) = digit(ui) {
-        if let Some((class, _)) = doubt.instead.get(place).filter(|_| is_read) {
-            panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class.clone())));
-        }
-    } else if pressed(ui, Key::A) || !has_focus && pressed(ui, Key::Enter) {
+    if pressed(ui, Key::A) || !has_focus && pressed(ui, Key::Enter) {
         if is_read {
             keep(panel, doubt);
         }
@@ -134,8 +140,8 @@ pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView) 
             }
             ui.add_space(4.0);
             ui.label(RichText::new("Rather:").weak());
-            for (place, (class, chance)) in doubt.instead.iter().take(CHOICES).enumerate() {
-                if choice_ui(ui, panel, place, class, *chance).clicked() && is_read {
+            for (class, chance) in doubt.instead.iter().take(CHOICES) {
+                if choice_ui(ui, panel, class, *chance, false).clicked() && is_read {
                     panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class.clone())));
                 }
             }
@@ -150,7 +156,7 @@ pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView) 
                     view.doubt = place.saturating_sub(1);
                 }
             });
-            let words = "Enter keeps the label, 1 to 9 change it, Space goes on; other letters begin a class. Ctrl+Z takes back.";
+            let words = "Enter keeps the label, a digit gives the class that has it, Space goes on; other letters begin a class. Ctrl+Z takes back.";
             ui.label(RichText::new(words).small().weak());
         });
         ui.add_space(6.0);

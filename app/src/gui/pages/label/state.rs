@@ -21,6 +21,9 @@ pub struct LabelView {
     pub wants_batch: bool,
     /// What is shown, and since when.
     pub(super) reading: Reading,
+    /// The suggestion that Enter accepts, by its place, and the keys that went there.
+    pub(super) chosen: usize,
+    pub(super) moves: usize,
     /// Letters typed right after A or X.
     pub(super) burst: Burst,
     /// The place of the doubt on the screen.
@@ -39,6 +42,10 @@ impl LabelView {
     /// long enough to be read.
     pub(super) fn is_read(&mut self, ui: &Ui, image: ItemId, ranking: &[(String, f64)]) -> bool {
         let is_another = self.reading.show(ui, image, ranking);
+        if self.reading.has_just_begun(ui) {
+            // The first of other suggestions is meant.
+            (self.chosen, self.moves) = (0, 0);
+        }
         if is_another && !ui.ctx().text_edit_focused() && !self.field.wants_focus {
             // The unfinished text was meant for another image.
             self.field.text.clear();

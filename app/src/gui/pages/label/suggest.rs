@@ -8,12 +8,13 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::suggest::LabelOrder;
 
 use super::class_field::class_ui;
-use super::keys::{digit, is_free, pressed};
+use super::keys::{is_free, pressed};
 use super::many::{batch, batch_side_ui, batch_ui};
 use super::parts::{CHOICES, advisers_ui, choice_ui, mode_ui, picture_ui, small_ui};
 use super::state::LabelView;
 use crate::command::Command;
 use crate::gui::actions::Action;
+use crate::gui::class_keys::pressed_class;
 use crate::gui::panel::Panel;
 use crate::gui::widgets::{card_ui, chip_ui, line, main_button, nothing_ui};
 use crate::gui::words::{count, grouped};
@@ -135,25 +136,41 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labell
     // Without a suggestion there is nothing to accept or reject, so A and X begin a class.
     let has_classes = panel.state().is_some_and(|state| !state.classes().is_empty());
     let taken: &[&str] = if ranking.is_empty() && !(has_classes && labelling.is_computing) { &[] } else { &["a", "x"] };
-    if !is_free(ui, panel) || view.field.begin(ui, taken) {
+    if !is_free(ui, panel) {
+        return;
+    }
+    // A digit means the same class for every image, so that only the image has to be seen.
+    if let Some(class) = pressed_class(ui, panel) {
+        if view.reading.is_seen(ui, id) && !labelling.is_saving {
+            panel.ask(Command::LabelNext(vec![id], class, 1));
+        }
+        return;
+    }
+    if view.field.begin(ui, taken) {
         return;
     }
     // While a label is being saved, a key would apply to the image that is about to leave.
     let counts = is_read && !labelling.is_saving;
-    let top = ranking.first().map(|(class, _)| class.clone()).filter(|_| counts);
     let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
-    if let Some(place) = digit(ui) {
-        if let Some((class, _)) = ranking.get(place).filter(|_| counts) {
-            panel.ask(Command::LabelNext(vec![id], class.clone(), 1));
+    let shown = ranking.len().min(CHOICES);
+    if !has_focus && shown > 0 {
+        for (key, by) in [(Key::ArrowDown, 1), (Key::ArrowUp, shown - 1)] {
+            if pressed(ui, key) {
+                view.chosen = (view.chosen + by) % shown;
+                view.moves += 1;
+            }
         }
-    } else if let Some(says_so) = [Key::A, Key::X].into_iter().find(|key| pressed(ui, *key)) {
-        if let Some(class) = top {
+    }
+    let chosen = ranking.get(view.chosen).map(|(class, _)| class.clone()).filter(|_| counts);
+    let presses = view.moves + 1;
+    if let Some(says_so) = [Key::A, Key::X].into_iter().find(|key| pressed(ui, *key)) {
+        if let Some(class) = chosen {
             view.burst.begin(ui);
-            panel.ask(if says_so == Key::A { Command::LabelNext(vec![id], class, 1) } else { Command::Reject(id, class) });
+            panel.ask(if says_so == Key::A { Command::LabelNext(vec![id], class, presses) } else { Command::Reject(id, class) });
         }
     } else if !has_focus && pressed(ui, Key::Enter) {
-        if let Some(class) = top {
-            panel.ask(Command::LabelNext(vec![id], class, 1));
+        if let Some(class) = chosen {
+            panel.ask(Command::LabelNext(vec![id], class, presses));
         }
     } else if !has_focus && pressed(ui, Key::Space) {
         if !labelling.is_saving {
@@ -203,7 +220,8 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
             ui.label(RichText::new(heading).size(24.0).strong());
             ui.label(RichText::new(words).weak());
         }
-        Some((best, chance)) => {
+        Some((first, first_chance)) => {
+            let (best, chance) = ranking.get(view.chosen).cloned().unwrap_or((first, first_chance));
             ui.add(egui::Label::new(RichText::new(&best).size(24.0).strong()).truncate());
             let is_only = panel.state().is_some_and(|state| state.classes().len() == 1);
             let words = if is_only { "the only class so far".to_owned() } else { format!("{:.0} % likely", 100.0 * chance) };
@@ -224,7 +242,7 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
             });
             ui.add_space(4.0);
             for (place, (class, chance)) in ranking.iter().take(CHOICES).enumerate() {
-                if choice_ui(ui, panel, place, class, *chance).clicked() && is_read && !labelling.is_saving {
+                if choice_ui(ui, panel, class, *chance, place == view.chosen).clicked() && is_read && !labelling.is_saving {
                     panel.ask(Command::LabelNext(vec![id], class.clone(), 1));
                 }
             }
@@ -256,8 +274,8 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
             panel.ask(Command::GoBack);
         }
     });
-    let words = "Enter accepts, X rejects, Space skips, Backspace goes back, 1 to 9 choose; other letters begin a class, Tab or / one that \
-                 begins with a or x.";
+    let words = "Enter accepts, Up and Down go through the suggestions, X rejects, Space skips, Backspace goes back. A digit gives the class \
+                 that has it here and in Browse; other letters begin a class, Tab or / one that begins with a or x.";
     ui.label(RichText::new(words).small().weak());
 }
 

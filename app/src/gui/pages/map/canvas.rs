@@ -164,7 +164,7 @@ impl Canvas {
         if pressed(Key::Minus) {
             self.zoom = zoomed(self.zoom / STEP, points);
         }
-        if pressed(Key::Num0) {
+        if pressed(Key::F) {
             (self.middle, self.zoom) = (pos2(0.5, 0.5), 1.0);
         }
         let arrows = [

@@ -298,8 +298,8 @@ impl LabellingDesk {
 /// Queues a label or a rejection.
 fn save(ctx: &mut Context, act: LabelAct, write: impl FnOnce(&mut Library, &LabelAct) -> Result<Option<EventId>> + Send + 'static) {
     ctx.with_library(move |_, library| {
-        let logged = |event: &Option<EventId>, library: &Library| event.map(|_| NewNotice::Logged(last_act(library)));
-        let acted = library_act::act(library, |library| write(library, &act), logged);
+        let told = |event: &Option<EventId>, library: &Library| event.map(|_| last_act(library).into());
+        let acted = library_act::act(library, |library| write(library, &act), told);
         // This message comes before the new state, so that the queue knows the act that the state
         // contains.
         let said = acted.outcome.map_or(Message::NotSaved, |event| Message::Saved(LabelAct { event, ..act }));

@@ -3,6 +3,7 @@
 
 mod answer;
 mod learned;
+mod take_in;
 mod what_if;
 
 use std::io;
@@ -41,6 +42,7 @@ use crate::session::reports::{self, last_report};
 use crate::session::search_choice::search_choice;
 use answer::{Answerer, Drawn};
 pub(super) use learned::{switch as switch_learned, use_words_network};
+pub(super) use take_in::take_in;
 
 /// The last recognised image, and the model that recognised it.
 #[derive(Default)]
@@ -102,6 +104,8 @@ pub(super) enum Message {
     Recognised(Box<(Recognition, Drawn)>),
     /// Why an image could not be recognised.
     NotRecognised(String),
+    /// An image that was recognised was taken in: how it was asked for, and what it is now.
+    TakenIn(ImageQuery, ItemId),
     /// A model with its name.
     Loaded(String, Arc<RecogniserModel>),
     /// The models saved with the library.
@@ -172,6 +176,7 @@ impl Part for Recognising {
                 self.loaded = Some(Loaded { name, model });
                 self.recognise_again(ctx);
             }
+            Message::TakenIn(query, image) => self.taken_in(ctx, &query, image),
             Message::Models(models) => self.models = models,
         }
     }

@@ -1,0 +1,150 @@
+//! What the user says that a recognised image is: by its bar, by its key or in writing. An image of
+//! the library is labelled; one from elsewhere is taken in with its label.
+
+use std::path::PathBuf;
+
+use egui::{RichText, ScrollArea, Ui};
+use tessera_core::library::event::UserLabel;
+
+use super::label::class_field::{ClassField, class_ui};
+use super::label::keys::is_free;
+use crate::command::Command;
+use crate::gui::class_keys::pressed_class;
+use crate::gui::dialogs::Purpose;
+use crate::gui::modal::Modal;
+use crate::gui::panel::Panel;
+use crate::gui::widgets::bars::{Bar, BarScale, bars_ui};
+use crate::gui::widgets::{card_ui, main_button};
+use crate::gui::words::grouped;
+use crate::job::JobKind;
+use crate::session::class_tree::NameFilter;
+use crate::session::desk::view::Recognition;
+
+/// The least height of the list of bars, and that of what stands below them, in points.
+const LEAST: f32 = 160.0;
+const BELOW: f32 = 60.0;
+
+/// What the user says that the recognised image is.
+#[derive(Default)]
+pub struct Truth {
+    /// The field in which a class is written.
+    pub field: ClassField,
+    /// The class that an image from elsewhere would be taken in with, once one was chosen.
+    pub chosen: Option<String>,
+}
+
+impl Truth {
+    /// Keys that give the image a class, or begin to write one.
+    pub(super) fn keys(&mut self, ui: &Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
+        if panel.state().is_none() || !is_free(ui, panel) {
+            return;
+        }
+        if let Some(class) = pressed_class(ui, panel) {
+            self.choose(panel, recognition, class);
+        } else {
+            self.field.begin(ui, &[]);
+        }
+    }
+
+    /// Labels an image of the library, or notes the class for one from elsewhere.
+    fn choose(&mut self, panel: &mut Panel<'_>, recognition: &Recognition, class: String) {
+        match recognition.item {
+            Some(id) => panel.ask(Command::Label(vec![id], UserLabel::Class(class))),
+            None => self.chosen = Some(class),
+        }
+    }
+
+    /// The label that the image has, and the ways to give it another.
+    pub(super) fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
+        if panel.state().is_none() {
+            return;
+        }
+        let best = recognition.scores[0].0.clone();
+        card_ui(ui, "What is it?", |ui| {
+            let how = "Press its bar, its key, or type its class.";
+            if let Some(id) = recognition.item {
+                let truth = panel.label_of(id).map(str::to_owned);
+                ui.horizontal_wrapped(|ui| {
+                    match &truth {
+                        Some(truth) if *truth == best => ui.label(format!("Its label: {truth}, as recognised")),
+                        Some(truth) => ui.label(format!("Its label: {truth}")),
+                        None => ui.label("It has no label."),
+                    };
+                    if truth.as_ref() != Some(&best) && ui.button(format!("Label it {best}")).clicked() {
+                        self.choose(panel, recognition, best);
+                    }
+                });
+                ui.label(RichText::new(how).small().weak());
+            } else {
+                let class = self.chosen.clone().unwrap_or(best);
+                let is_running = panel.desk.jobs().is_running(&JobKind::TakeIn);
+                let (more, hover) = match recognition.path {
+                    Some(_) => ("", "The file stays where it is, and nothing else of its folder is taken in"),
+                    None => ("…", "Choose where the picture is saved; it is taken in from there"),
+                };
+                ui.add_enabled_ui(!is_running, |ui| {
+                    let add = main_button(ui, &format!("Add to the library as {class}{more}")).on_hover_text(hover);
+                    if add.clicked() {
+                        self.add(panel, recognition, class);
+                    }
+                });
+                ui.label(RichText::new(format!("{how} One undo takes it out again.")).small().weak());
+            }
+            if let Some((class, _)) = class_ui(ui, panel, &mut self.field, false) {
+                self.choose(panel, recognition, class);
+            }
+        });
+    }
+
+    /// Takes an image from elsewhere in; a pasted picture has to be saved first.
+    fn add(&mut self, panel: &mut Panel<'_>, recognition: &Recognition, class: String) {
+        match &recognition.path {
+            Some(path) => panel.ask(Command::TakeIn(path.clone(), class)),
+            None => {
+                let folder = panel.state().and_then(|state| state.roots().next()).map(|(_, root)| root.path.clone());
+                let folder = folder.or_else(dirs::picture_dir).or_else(dirs::home_dir).unwrap_or_else(|| PathBuf::from("."));
+                let name = format!("pasted {}.png", class.replace(['/', '\\'], " "));
+                self.chosen = Some(class);
+                panel.view.open(Modal::Path(Purpose::KeepPicture));
+                panel.view.draft.text = folder.join(name).to_string_lossy().into_owned();
+            }
+        }
+    }
+
+    /// The scores of all classes, or of those that fit what is written, in the room down to
+    /// `bottom`.
+    pub(super) fn bars_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, bottom: f32) {
+        let filter = NameFilter::new(&self.field.text);
+        let listed: Vec<&(String, f64)> = recognition.scores.iter().filter(|(name, _)| filter.fits(name)).collect();
+        let scale = BarScale::of(recognition.scores.iter().map(|(_, score)| *score));
+        let has_library = panel.state().is_some();
+        let truth = recognition.item.and_then(|id| panel.label_of(id)).or(self.chosen.as_deref()).map(str::to_owned);
+        let mut pressed = None;
+        card_ui(ui, "All classes", |ui| {
+            if recognition.scores.len() > 1 {
+                let n = grouped(recognition.scores.len());
+                let words = format!("Bars run from {:.2}, the mean of all {n} classes, to {:.2}, the best.", scale.mean, scale.best);
+                ui.label(RichText::new(words).small().weak()).on_hover_text(
+                    "The mean is what a class picked by chance would score: a bar shows how far its class stands out, and without one it scores less",
+                );
+            }
+            let hover = if has_library { "Press if this is what it is" } else { "" };
+            let room = (bottom - ui.cursor().top() - BELOW).max(LEAST);
+            ScrollArea::vertical().id_salt("bars").max_height(room).min_scrolled_height(room).show(ui, |ui| {
+                pressed = bars_ui(ui, scale, listed.len(), hover, |i| {
+                    let (name, score) = listed[i];
+                    let before = recognition.before.as_ref().and_then(|list| list.iter().find(|(other, _)| other == name));
+                    let (colour, key) = (panel.colour(name), panel.key_of(name).filter(|_| has_library));
+                    let is_chosen = truth.as_ref() == Some(name);
+                    Bar { name, score: *score, before: before.map(|(_, score)| *score), colour, key, is_chosen }
+                });
+            });
+            if recognition.before.is_some() {
+                ui.label(RichText::new("The marks show the scores before the last change.").small().weak());
+            }
+        });
+        if let Some(class) = pressed.filter(|_| has_library).map(|place| listed[place].0.clone()) {
+            self.choose(panel, recognition, class);
+        }
+    }
+}

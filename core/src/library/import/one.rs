@@ -1,0 +1,109 @@
+//! Taking in one image file with its label, as one act; nothing else of its folder comes with it.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use super::admit::Run;
+use super::look::{Known, Look, Refused, Seen, look};
+use super::report::Imported;
+use super::{ALL, hold};
+use crate::data::Labels;
+use crate::error::{Error, Result, display_name};
+use crate::ids::ItemId;
+use crate::library::Library;
+use crate::library::draft::Draft;
+use crate::library::event::{EventId, EventKind, FolderWord, RootId, UserLabel};
+use crate::library::state::Root;
+use crate::progress::Progress;
+
+/// A file that was taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TakenFile {
+    /// Its image.
+    pub image: ItemId,
+    /// Whether the library did not have it before.
+    pub is_new: bool,
+    /// The act; `None` where the image was there and had the label.
+    pub event: Option<EventId>,
+}
+
+/// Takes an image file in where it lies, and labels it, as one act. An image that the library has
+/// is labelled. A folder that was not imported becomes a root of which imports take nothing but
+/// what is there already. The library is held for moments only.
+///
+/// # Errors
+/// As [`super::super::draft::Acts::label`]; [`Error::Io`] and [`Error::Data`] for a file that
+/// cannot be read, lies in the library's own folder or was forgotten.
+///
+/// # Complexity
+/// O(images), and the time that looking at one image takes.
+pub fn import_file(library: &Mutex<Library>, file: &Path, label: &UserLabel, progress: &Progress) -> Result<TakenFile> {
+    let file = fs::canonicalize(file).map_err(Error::io("read", file))?;
+    let (decoder, state, watch, extraction) = {
+        let held = hold(library);
+        if fs::canonicalize(held.folder()).is_ok_and(|own| file.starts_with(&own)) {
+            return Err(Error::data(&file, "an image file", "one in the library's own folder", "put it into another folder"));
+        }
+        // A name that no class can have is refused before anything is changed.
+        held.acts().label(&[], label)?;
+        held.store().check_writable()?;
+        let watch = Refused { forgotten: held.store().forgotten()?, quarantine: held.cache().quarantine()? };
+        (Arc::clone(held.decoder()), held.state().clone(), watch, held.extraction().clone())
+    };
+    let known = Known::of(&state);
+    let new = match known.look_up(&file, FolderWord::default())? {
+        Seen::AsBefore(image, _) => return give(&mut hold(library), image, label, None),
+        Seen::Anew(new) => new,
+    };
+    let found = match look(&new, &known.by_hash, &state, &watch, &*decoder, &extraction, progress)? {
+        Look::Fatal(hash, error) => {
+            if let Error::Fatal { found, .. } = &error {
+                hold(library).cache().put_quarantine(&[(hash, found.clone())])?;
+            }
+            return Err(error);
+        }
+        Look::Forgotten => {
+            let advice = "`tessera import LIBRARY FOLDER --again` takes forgotten files of its folder in";
+            return Err(Error::data(&file, "an image that may be taken in", "one that you had forgotten", advice));
+        }
+        found => found,
+    };
+    let hash = match &found {
+        Look::New(content, ..) => content.hash,
+        Look::Known(hash, _) => *hash,
+        // Both have ended above.
+        Look::Fatal(..) | Look::Forgotten => return Err(Error::Cancelled),
+    };
+    let mut library = hold(library);
+    let folder = file.parent().unwrap_or(&file).to_owned();
+    let root = root_of(&mut library, &file, &folder)?;
+    let known = Known::of(library.state());
+    let mut run = Run { root, folder, known, act: None, in_act: 0, reads_words: false, report: Imported::default() };
+    run.admit(&mut library, vec![(&new, found)])?;
+    let image = run.known.by_hash.get(&hash).copied();
+    let image =
+        image.ok_or_else(|| Error::data(&file, "an image that may be taken in", "one that was forgotten meanwhile", "choose another"))?;
+    give(&mut library, image, label, run.act)
+}
+
+/// Labels an image, in the act that took it in, if that was done.
+fn give(library: &mut Library, image: ItemId, label: &UserLabel, act: Option<EventId>) -> Result<TakenFile> {
+    let Draft { mut words, changes } = library.acts().label(&[image], label)?;
+    if let (Some(_), UserLabel::Class(class)) = (act, label) {
+        let name = library.state().image(image).and_then(|image| library.state().path_of(image));
+        words = format!("Took in {} as {}", name.as_deref().map(display_name).unwrap_or_default(), class.trim());
+    }
+    let event = library.commit(act, EventKind::Act, Draft::new(words, changes))?;
+    Ok(TakenFile { image, is_new: act.is_some(), event: act.or(event) })
+}
+
+/// The root that a file belongs to: one around it, or its folder as a root of single files.
+fn root_of(library: &mut Library, file: &Path, folder: &Path) -> Result<RootId> {
+    // Of several the innermost is meant.
+    let around = library.state().roots().filter(|(_, root)| file.starts_with(&root.path));
+    if let Some((id, _)) = around.max_by_key(|(_, root)| root.path.components().count()) {
+        return Ok(id);
+    }
+    library.enter_root(Root { path: folder.to_owned(), labels: Labels::None.name().to_owned(), exclude: vec![ALL.into()] })
+}

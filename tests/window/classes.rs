@@ -1,0 +1,316 @@
+//! Classes by the hundred, as a tree, filtered and confused; keys that mean the same class on every
+//! page; and answers that are put right where they are seen.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use egui::{Event, Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
+use tessera::command::{Command, ImageQuery};
+use tessera::gui::listing::Scope;
+use tessera::gui::modal::Modal;
+use tessera::gui::page::Page;
+use tessera_core::data::Labels;
+use tessera_core::ids::ItemId;
+use tessera_core::library::event::UserLabel;
+use tessera_core::library::suggest::LabelOrder;
+
+use crate::keys::{selected, small};
+use crate::world::{World, class_folders, picture};
+
+/// A library of so many classes in a tree of three levels, with so many images of each.
+fn many(classes: u32, images: u32) -> World {
+    let folder = tempfile::tempdir().unwrap();
+    let mut table = "path,label\n".to_owned();
+    for number in 0..classes * images {
+        let (class, name) = (number % classes, format!("folder {:02}/{number:05}.png", number / 200));
+        std::fs::create_dir_all(folder.path().join(&name).parent().unwrap()).unwrap();
+        picture(number, 16).save(folder.path().join(&name)).unwrap();
+        table += &format!("{name},realm {}/kind {}/breed {class:03}\n", class / 100, class / 10 % 10);
+    }
+    let table_at = folder.path().join("labels.csv");
+    std::fs::write(&table_at, table).unwrap();
+    let mut world = World::new(&[]);
+    let library = world.path("own.tessera");
+    // The network would take most of the time.
+    let mut empty = tessera::session::Session::new(0, 0).unwrap().open_or_create_library(&library).unwrap();
+    empty.set_learned_features(false, &tessera_core::progress::Progress::default()).unwrap();
+    empty.close().unwrap();
+    world.run(Command::Open(library));
+    world.until("the library is open", |app| app.desk().state().is_some());
+    world.run(Command::Import { folder: folder.path().to_owned(), labels: Labels::None, exclude: Vec::new(), table: Some(table_at) });
+    world.until("it is all there", |app| app.desk().state().is_some_and(|state| state.classes().len() == classes as usize));
+    drop(folder.keep());
+    world.step();
+    world
+}
+
+fn label(world: &World, id: u32) -> Option<String> {
+    world.state().image(ItemId(id)).unwrap().label().map(str::to_owned)
+}
+
+#[test]
+fn classes_are_a_tree_that_is_filtered() {
+    let mut world = many(200, 2);
+    assert!(world.shows("realm 0 200") && world.shows("realm 1 200") && !world.shows("kind 3"));
+    // A node stands for all classes below it.
+    world.click("realm 1 200");
+    let shown = |world: &mut World| world.harness.state_mut().view_mut().shown.list().len();
+    assert_eq!(world.harness.state_mut().view_mut().shown.scopes, [Scope::Below("realm 1".into())]);
+    assert_eq!(shown(&mut world), 200);
+    world.press("Open realm 1");
+    world.press("Open kind 3");
+    world.click("breed 137 2");
+    assert_eq!(world.harness.state_mut().view_mut().shown.scopes, [Scope::Class("realm 1/kind 3/breed 137".into())]);
+    assert_eq!(shown(&mut world), 2);
+    // Folders can be reached beside them, and both are filtered.
+    assert!(world.shows("folder 01 200"));
+    world.type_into("Filter classes and folders", "KIND 7");
+    assert!(world.shows("realm 0 200") && world.shows("kind 7 20") && world.shows("breed 071 2") && !world.shows("kind 3"));
+    assert!(!world.shows("folder 01"));
+    world.type_into("Filter classes and folders", " 171");
+    assert!(world.shows("breed 171 2") && !world.shows("breed 172") && !world.shows("realm 0"));
+}
+
+#[test]
+fn a_class_among_many_is_chosen_by_typing() {
+    let mut world = many(200, 2);
+    world.key(Key::Home);
+    let one = selected(&mut world)[0];
+    world.press("Label as…");
+    world.type_into("Filter classes", "breed 142");
+    assert!(world.shows("realm 1/kind 4/breed 142") && !world.shows("breed 143"));
+    world.key(Key::Enter);
+    world
+        .until("it is labelled", |app| app.desk().state().unwrap().image(ItemId(one)).unwrap().label() == Some("realm 1/kind 4/breed 142"));
+    // A new one is offered by name.
+    world.press("Label as…");
+    world.type_into("Filter classes", "gnu");
+    world.press("New class “gnu”");
+    world.until("it is labelled", |app| app.desk().state().unwrap().image(ItemId(one)).unwrap().label() == Some("gnu"));
+}
+
+#[test]
+fn a_digit_means_the_same_class_on_every_page() {
+    let mut world = small();
+    world.run(Command::Label((1..=12).map(ItemId).collect(), UserLabel::NoClass));
+    world.ctrl(Key::Num2);
+    world.run(Command::LabelFrom(None, LabelOrder::Folder));
+    let ready = |app: &tessera::gui::App| {
+        let labelling = app.desk().labelling().shown().unwrap();
+        labelling.queue.len() == 12 && labelling.is_arranged && !labelling.is_computing
+    };
+    world.until("the queue is there", ready);
+    world.harness.run_steps(8);
+    let current = world.app().desk().labelling().shown().unwrap().current().unwrap();
+    // Nothing is suggested, and the third class is the third class.
+    world.key(Key::Num3);
+    world.until("it is labelled", |app| app.desk().state().unwrap().image(current).unwrap().label().is_some());
+    assert_eq!(label(&world, current.0).as_deref(), Some("cat"));
+    // A notice says so, and its Undo takes the label back.
+    world.until("it is told", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("as cat")));
+    let toasts = |world: &mut World| -> Vec<(String, usize)> {
+        world.harness.state_mut().view_mut().toasts.iter().map(|toast| (toast.notice.words.clone(), toast.earlier.len())).collect()
+    };
+    assert!(toasts(&mut world).iter().any(|(words, _)| words.contains("as cat")), "{:?}", toasts(&mut world));
+    world.until("the next one is there", |app| app.desk().labelling().shown().unwrap().current() != Some(current));
+    world.harness.run_steps(40);
+    world.key(Key::Num2);
+    world.until("the next is labelled", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("as bee")));
+    let labels: Vec<(String, usize)> = toasts(&mut world).into_iter().filter(|(words, _)| words.contains("Labelled")).collect();
+    assert!(labels.len() == 1 && labels[0].0.contains("as bee") && labels[0].1 >= 1, "one notice for both: {labels:?}");
+    world.press("Undo");
+    world.until("it is taken back", |app| app.desk().state().unwrap().images().filter(|image| image.label().is_some()).count() == 1);
+    assert_eq!(label(&world, current.0).as_deref(), Some("cat"), "only the last one");
+    // In Browse it is the same class.
+    world.ctrl(Key::Num1);
+    world.key(Key::End);
+    let last = selected(&mut world)[0];
+    world.key(Key::Num3);
+    world.until("it is labelled", |app| app.desk().state().unwrap().image(ItemId(last)).unwrap().label() == Some("cat"));
+}
+
+#[test]
+fn arrows_choose_among_suggestions() {
+    let mut world = small();
+    world.run(Command::Label((5..=12).map(ItemId).collect(), UserLabel::NoClass));
+    for (id, class) in [(5, "bee"), (9, "cat")] {
+        world.run(Command::Label(vec![ItemId(id)], UserLabel::Class(class.into())));
+    }
+    world.ctrl(Key::Num2);
+    let ready = |app: &tessera::gui::App| {
+        app.desk().labelling().shown().is_some_and(|shown| shown.is_arranged && !shown.is_computing && shown.queue.len() == 6)
+    };
+    world.until("suggestions are there", ready);
+    world.harness.run_steps(40);
+    let shown = world.app().desk().labelling().shown().unwrap();
+    let id = shown.current().unwrap();
+    let second = shown.ranking(world.state(), id)[1].0.clone();
+    world.key(Key::ArrowDown);
+    world.harness.run_steps(8);
+    world.key(Key::Enter);
+    world.until("it is labelled", |app| app.desk().state().unwrap().image(id).unwrap().label().is_some());
+    assert_eq!(label(&world, id.0), Some(second));
+}
+
+/// A window on three classes of four images, with one of them recognised.
+fn recognised(query: impl Fn(&World) -> ImageQuery) -> World {
+    let mut world = small();
+    let query = query(&world);
+    world.run(Command::Recognise(query));
+    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
+    world.rest();
+    world
+}
+
+#[test]
+fn a_wrong_answer_is_put_right_by_its_bar_its_key_and_in_writing() {
+    let mut world = recognised(|_| ImageQuery::Item(ItemId(1)));
+    assert!(world.shows("Bars run from") && world.shows("the mean of all 3 classes") && world.shows("Its label: ant"));
+    let is =
+        |class: &'static str| move |app: &tessera::gui::App| app.desk().state().unwrap().image(ItemId(1)).unwrap().label() == Some(class);
+    world.click_containing("cat ");
+    world.until("its bar says cat", is("cat"));
+    world.rest();
+    assert!(world.shows("Its label: cat") && world.shows("Undo"));
+    world.key(Key::Num2);
+    world.until("its key says bee", is("bee"));
+    world.rest();
+    // Letters write a class and do nothing else here.
+    for letter in ["e", "m", "u"] {
+        world.harness.event(Event::Text(letter.into()));
+        world.step();
+    }
+    world.key(Key::Enter);
+    world.until("it is written", is("emu"));
+    world.rest();
+    assert_eq!(world.harness.state_mut().view_mut().page, Page::Recognise);
+    for class in ["bee", "cat", "ant"] {
+        world.ctrl(Key::Z);
+        world.until("it is undone", is(class));
+    }
+}
+
+#[test]
+fn an_image_from_elsewhere_is_taken_in_with_its_class() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, other) = (folder.path().join("new.png"), folder.path().join("other.png"));
+    picture(77, 48).save(&file).unwrap();
+    picture(78, 48).save(&other).unwrap();
+    let mut world = recognised(|_| ImageQuery::File(file.clone()));
+    let before = world.state().images().count();
+    world.key(Key::Num3);
+    assert_eq!(world.state().images().count(), before, "nothing is taken in yet");
+    world.click("Add to the library as cat");
+    world.until("it is there", |app| app.desk().state().unwrap().images().count() == before + 1);
+    world.rest();
+    let image = world.state().images().last().unwrap().clone();
+    assert_eq!((image.label(), world.state().path_of(&image)), (Some("cat"), Some(file.canonicalize().unwrap())));
+    assert_eq!(world.app().desk().recognising().recognition().unwrap().item, Some(image.id), "it is one of the library now");
+    assert!(world.shows("Its label: cat") && world.shows("Took in new.png as cat"));
+    // One undo takes it out; looking at all folders again takes nothing else in.
+    world.ctrl(Key::Z);
+    world.until("it is gone", |app| app.desk().state().unwrap().images().count() == before);
+    world.run(Command::Rescan);
+    world.rest();
+    assert_eq!(world.state().images().count(), before);
+    assert!(world.app().desk().notices().log().iter().all(|notice| !notice.words.contains("no pictures")));
+}
+
+#[test]
+fn a_pasted_picture_is_saved_and_taken_in() {
+    let pasted = Arc::new(picture(79, 48));
+    let mut world = recognised(|_| ImageQuery::Pixels(Arc::clone(&pasted)));
+    let before = world.state().images().count();
+    world.key(Key::Num2);
+    world.click("Add to the library as bee…");
+    assert_eq!(world.harness.state_mut().view_mut().modal, Some(Modal::Path(tessera::gui::dialogs::Purpose::KeepPicture)));
+    let to = world.path("pasted bee.png");
+    world.harness.state_mut().view_mut().draft.text = to.to_string_lossy().into_owned();
+    world.key(Key::Enter);
+    world.until("it is there", |app| app.desk().state().unwrap().images().count() == before + 1);
+    world.rest();
+    assert_eq!(image::open(&to).unwrap().to_rgb8(), *pasted);
+    assert_eq!(world.state().images().last().unwrap().label(), Some("bee"));
+    assert!(world.app().desk().recognising().recognition().unwrap().item.is_some());
+}
+
+#[test]
+fn the_worst_confusions_are_listed_and_the_matrix_stays_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..30).map(|class| format!("kind {}/class {class:02}", class / 10)).collect();
+    class_folders(
+        folder.path(),
+        &(0..30).map(|class| format!("class {class:02}")).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>(),
+        3,
+    );
+    let mut world = World::on(folder.path());
+    for (class, name) in names.iter().enumerate() {
+        world.run(Command::RenameClass(format!("class {class:02}"), name.clone()));
+    }
+    world.rest();
+    world.ctrl(Key::Num4);
+    world.run(Command::Evaluate);
+    world.until("it is judged", |app| app.desk().recognising().report().is_some_and(|(_, stale)| !stale) && !app.desk().jobs().is_busy());
+    world.step();
+    assert!(world.shows("Worst confusions") && world.shows("20 of 30 classes, those that are confused most"));
+    let report = world.app().desk().recognising().report().unwrap().0.clone();
+    let worst = tessera::session::confusions::worst(&report)[0];
+    let (truth, given) = (report.classes[worst.truth].clone(), report.classes[worst.given].clone());
+    world.type_into("Filter classes", "kind 1/");
+    assert!(world.shows("10 of 30 classes."));
+    world.ctrl(Key::A);
+    world.key(Key::Backspace);
+    world
+        .harness
+        .get_all_by_label(&format!("{} of {} images of {truth} were taken for {given}", worst.images, worst.of))
+        .next()
+        .unwrap()
+        .click();
+    world.step();
+    let view = world.harness.state_mut().view_mut();
+    assert_eq!((view.page, view.shown.scopes.clone()), (Page::Browse, vec![Scope::Confused(truth, given)]));
+    assert_eq!(view.shown.list().len(), worst.images as usize);
+    drop(folder.keep());
+}
+
+/// What painting takes with a thousand classes and ten thousand images; slow, so only when asked.
+#[test]
+#[ignore = "imports ten thousand images; for measuring"]
+fn a_thousand_classes_are_painted_in_time() {
+    let mut world = many(1000, 10);
+    world.rest();
+    let measure = |world: &mut World, what: &str| {
+        let mut times: Vec<Duration> = (0..200)
+            .map(|i| {
+                world.harness.hover_at(egui::pos2(100.0 + (i % 100) as f32 * 10.0, 300.0 + (i % 37) as f32 * 8.0));
+                let start = Instant::now();
+                world.harness.step();
+                start.elapsed()
+            })
+            .collect();
+        times.sort();
+        eprintln!("{what}: median {:.2} ms, p99 {:.2} ms", times[100].as_secs_f64() * 1e3, times[197].as_secs_f64() * 1e3);
+        assert!(times[100] < Duration::from_millis(8), "{what}");
+    };
+    measure(&mut world, "browse");
+    world.press("Open realm 1");
+    world.press("Open kind 3");
+    measure(&mut world, "browse, tree open");
+    world.type_into("Filter classes and folders", "breed");
+    measure(&mut world, "browse, all classes by a filter");
+    world.harness.key_press_modifiers(Modifiers::NONE, Key::Escape);
+    world.step();
+    world.key(Key::Home);
+    world.press("Label as…");
+    measure(&mut world, "choosing a class");
+    world.key(Key::Escape);
+    world.run(Command::Recognise(ImageQuery::Item(ItemId(1))));
+    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
+    world.rest();
+    measure(&mut world, "recognise");
+    world.run(Command::Evaluate);
+    world.ctrl(Key::Num4);
+    world.until("it is judged", |app| app.desk().recognising().report().is_some());
+    measure(&mut world, "train");
+}
