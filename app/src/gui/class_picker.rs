@@ -3,7 +3,7 @@
 use egui::containers::menu::{MenuButton, MenuConfig};
 use egui::{Align2, CornerRadius, Key, PopupCloseBehavior, Rect, Role, ScrollArea, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
-use super::class_keys::short_key;
+use super::key_names::short_key;
 use super::panel::Panel;
 use super::theme;
 use super::widgets::class_line;

@@ -5,7 +5,7 @@ use egui::{Align2, Color32, CornerRadius, Rect, Response, Role, Sense, TextStyle
 use super::super::theme;
 use super::class_line;
 use super::rows::rows_ui;
-use crate::gui::class_keys::short_key;
+use crate::gui::key_names::short_key;
 
 /// The height of a bar's row.
 const ROW: f32 = 20.0;
