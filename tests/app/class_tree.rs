@@ -83,6 +83,9 @@ fn names_that_are_no_paths_stay_whole() {
         [("animal", 0, 9), ("dog", 1, 2), ("cat", 1, 3), ("n/a", 0, 1), ("/odd", 0, 1), ("a//b", 0, 1)],
         "one that no other is beside is not parted"
     );
+    let begins = |text: &str, name: &str| NameFilter::new(text).begins_parts(name);
+    assert!(begins("Dog ter", "animal/dog/terrier") && begins("ter", "animal/dog/terrier") && !begins("dog", "dog"));
+    assert!(!begins("og", "animal/dog/terrier") && !begins("", "animal/dog") && !begins("b", "a//b"));
     assert!(is_below("animal/dog", "animal") && is_below("animal", "animal") && !is_below("animals", "animal"));
 }
 

@@ -10,6 +10,7 @@ use tessera::command::{Command, ImageQuery};
 use tessera::gui::listing::Scope;
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
+use tessera::job::JobKind;
 use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
@@ -65,8 +66,11 @@ fn classes_are_a_tree_that_is_filtered() {
     assert_eq!(shown(&mut world), 2);
     // Folders can be reached beside them, and both are filtered.
     assert!(world.shows("folder 01 200"));
-    world.type_into("Filter classes and folders", "KIND 7");
-    assert!(world.shows("realm 0 200") && world.shows("kind 7 20") && world.shows("breed 071 2") && !world.shows("kind 3"));
+    world.type_into("Filter classes and folders", "KIND 7/");
+    for part in ["realm 0 200", "kind 7 20", "breed 071 2"] {
+        assert!(world.shows(part), "{part}");
+    }
+    assert!(!world.shows("kind 4"));
     assert!(!world.shows("folder 01"));
     world.type_into("Filter classes and folders", " 171");
     assert!(world.shows("breed 171 2") && !world.shows("breed 172") && !world.shows("realm 0"));
@@ -238,27 +242,19 @@ fn a_pasted_picture_is_saved_and_taken_in() {
 #[test]
 fn the_worst_confusions_are_listed_and_the_matrix_stays_readable() {
     let folder = tempfile::tempdir().unwrap();
-    let names: Vec<String> = (0..30).map(|class| format!("kind {}/class {class:02}", class / 10)).collect();
-    class_folders(
-        folder.path(),
-        &(0..30).map(|class| format!("class {class:02}")).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>(),
-        3,
-    );
+    let names: Vec<String> = (0..30).map(|class| format!("class {class:02}")).collect();
+    class_folders(folder.path(), &names.iter().map(String::as_str).collect::<Vec<_>>(), 3);
     let mut world = World::on(folder.path());
-    for (class, name) in names.iter().enumerate() {
-        world.run(Command::RenameClass(format!("class {class:02}"), name.clone()));
-    }
-    world.rest();
     world.ctrl(Key::Num4);
     world.run(Command::Evaluate);
-    world.until("it is judged", |app| app.desk().recognising().report().is_some_and(|(_, stale)| !stale) && !app.desk().jobs().is_busy());
+    world.until("it is judged", |app| app.desk().recognising().report().is_some() && !app.desk().jobs().is_busy());
     world.step();
     assert!(world.shows("Worst confusions") && world.shows("20 of 30 classes, those that are confused most"));
     let report = world.app().desk().recognising().report().unwrap().0.clone();
     let worst = tessera::session::confusions::worst(&report)[0];
     let (truth, given) = (report.classes[worst.truth].clone(), report.classes[worst.given].clone());
-    world.type_into("Filter classes", "kind 1/");
-    assert!(world.shows("10 of 30 classes."));
+    world.type_into("Filter classes", "CLASS 1");
+    assert!(world.shows("12 of 30 classes."));
     world.ctrl(Key::A);
     world.key(Key::Backspace);
     world
@@ -274,12 +270,23 @@ fn the_worst_confusions_are_listed_and_the_matrix_stays_readable() {
     drop(folder.keep());
 }
 
+/// Stops the judging that begins by itself: it would take minutes of both processors.
+fn stop(world: &mut World) {
+    for _ in 0..200 {
+        let jobs = [JobKind::Judge, JobKind::FitKinds, JobKind::LearnWeights];
+        let running: Vec<_> = jobs.iter().filter_map(|kind| world.app().desk().jobs().of(kind)).map(|job| job.id).collect();
+        running.into_iter().for_each(|id| world.run(Command::Cancel(id)));
+        std::thread::sleep(Duration::from_millis(10));
+        world.step();
+    }
+}
+
 /// What painting takes with a thousand classes and ten thousand images; slow, so only when asked.
 #[test]
 #[ignore = "imports ten thousand images; for measuring"]
 fn a_thousand_classes_are_painted_in_time() {
     let mut world = many(1000, 10);
-    world.rest();
+    stop(&mut world);
     let measure = |world: &mut World, what: &str| {
         let mut times: Vec<Duration> = (0..200)
             .map(|i| {
@@ -309,8 +316,4 @@ fn a_thousand_classes_are_painted_in_time() {
     world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
     world.rest();
     measure(&mut world, "recognise");
-    world.run(Command::Evaluate);
-    world.ctrl(Key::Num4);
-    world.until("it is judged", |app| app.desk().recognising().report().is_some());
-    measure(&mut world, "train");
 }

@@ -450,8 +450,8 @@ pub(super) struct Label {
     /// Their class, which is made if need be
     #[arg(long = "as", value_name = "CLASS")]
     pub(super) class: Option<String>,
-    /// Takes in image files that the library does not have, each with this label in one act; nothing
-    /// else of their folders comes with them
+    /// Takes in image files that the library does not have, each with this label in one act;
+    /// nothing else of their folders comes with them
     #[arg(long, requires = "class", conflicts_with_all = ["stdin", "none", "not", "not_guessed"])]
     pub(super) take_in: bool,
     /// They are of no class, whatever their folder says

@@ -1,5 +1,5 @@
-//! The keys of classes: digits, alone and with Shift, mean the same class wherever one is given; and
-//! Backspace, which takes a label off.
+//! The keys of classes, which mean the same class wherever one is given, and Backspace, which takes
+//! a label off.
 
 use egui::{Event, Key, Modifiers, Ui};
 use tessera_core::ids::ItemId;
@@ -7,25 +7,6 @@ use tessera_core::library::event::UserLabel;
 
 use super::panel::Panel;
 use crate::command::Command;
-
-/// Classes that have a key: the first ones in the list.
-pub(super) const KEYED: usize = 20;
-
-/// The key of the class at a place in the list.
-pub(super) fn key_of(place: usize) -> Option<String> {
-    match place {
-        0..=8 => Some((place + 1).to_string()),
-        9 => Some("0".into()),
-        10..=18 => Some(format!("Shift+{}", place - 9)),
-        19 => Some("Shift+0".into()),
-        _ => None,
-    }
-}
-
-/// The key as it is painted on a small spot: an arrow stands for Shift.
-pub(super) fn short_key(key: &str) -> String {
-    key.replace("Shift+", "⇧")
-}
 
 /// The class whose key was pressed. The events are consumed; repeats of a held key do not count.
 pub(super) fn pressed_class(ui: &Ui, panel: &Panel<'_>) -> Option<String> {

@@ -3,10 +3,10 @@
 use egui::containers::menu::{MenuButton, MenuConfig};
 use egui::{Align2, CornerRadius, Key, PopupCloseBehavior, Rect, Role, ScrollArea, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
-use super::class_keys::short_key;
+use super::key_names::short_key;
 use super::panel::Panel;
 use super::theme;
-use super::widgets::one_line;
+use super::widgets::class_line;
 use super::widgets::rows::rows_ui;
 use crate::session::class_tree::NameFilter;
 
@@ -89,7 +89,7 @@ fn row_ui(ui: &mut Ui, panel: &Panel<'_>, class: &str, is_now: bool) -> bool {
     let colour = panel.colour(class);
     key_spot(ui, pos2(left + 8.0, rect.center().y), colour, key.as_deref());
     let text = ui.visuals().text_color();
-    let galley = one_line(ui, class, rect.right() - left - 30.0, text);
+    let galley = class_line(ui, class, rect.right() - left - 30.0, text);
     ui.painter().galley(pos2(left + 24.0, rect.center().y - galley.size().y / 2.0), galley, text);
     let hover = key.map_or_else(|| class.to_owned(), |key| format!("{class}; key {key}"));
     response.on_hover_text(hover).clicked()

@@ -26,6 +26,7 @@ mod class_picker;
 pub mod dialogs;
 mod incoming;
 mod kept;
+mod key_names;
 mod launch;
 pub mod listing;
 pub mod modal;

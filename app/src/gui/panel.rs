@@ -7,8 +7,8 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::state::State;
 
 use super::actions::Action;
-use super::class_keys::{KEYED, key_of};
 use super::dialogs::SystemDialogs;
+use super::key_names::{KEYED, key_of};
 use super::listing::Scope;
 use super::pictures::PictureTextures;
 use super::requests::Request;

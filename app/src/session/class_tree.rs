@@ -25,6 +25,14 @@ impl NameFilter {
         self.is_empty() || self.fits_small(&name.to_lowercase())
     }
 
+    /// Whether a name in small letters is a path, and each word begins one of its parts: `dog ter`
+    /// does those of `animal/dog/terrier`. O(name * words).
+    pub fn begins_parts(&self, name: &str) -> bool {
+        let parts = parts(name);
+        let begins = |word: &String| parts.iter().any(|part| part.starts_with(word.as_str()));
+        parts.len() > 1 && !self.is_empty() && self.words.iter().all(begins)
+    }
+
     /// As [`NameFilter::fits`], for a name in small letters.
     pub fn fits_small(&self, name: &str) -> bool {
         self.words.iter().all(|word| name.contains(word.as_str()))

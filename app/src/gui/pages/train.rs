@@ -179,7 +179,8 @@ impl PageUi for TrainView {
                             show = Some(if truth == given { Scope::Class(truth) } else { Scope::Confused(truth, given) });
                         }
                     });
-                    ui.add_space(6.0);
+                });
+                ui.vertical(|ui| {
                     card_ui(ui, "Worst confusions", |ui| {
                         if shown.worst.is_empty() {
                             ui.label(RichText::new("No judged image was taken for another class.").small().weak());
@@ -188,8 +189,7 @@ impl PageUi for TrainView {
                             show = Some(Scope::Confused(truth, given));
                         }
                     });
-                });
-                ui.vertical(|ui| {
+                    ui.add_space(6.0);
                     card_ui(ui, "Classes", |ui| {
                         if let Some(class) = classes_ui(ui, &report, &shown.scores, &shown.classes) {
                             show = Some(Scope::Class(class));

@@ -3,9 +3,9 @@
 use egui::{Align2, Color32, CornerRadius, Rect, Response, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use super::super::theme;
-use super::one_line;
+use super::class_line;
 use super::rows::rows_ui;
-use crate::gui::class_keys::short_key;
+use crate::gui::key_names::short_key;
 
 /// The height of a bar's row.
 const ROW: f32 = 20.0;
@@ -79,7 +79,7 @@ fn bar_ui(ui: &mut Ui, scale: BarScale, bar: &Bar<'_>, hover: &str) -> Response 
         painter.text(pos2(left + 8.0, rect.center().y), Align2::CENTER_CENTER, short_key(key), font, ui.visuals().weak_text_color());
     }
     left += 18.0;
-    let name = one_line(ui, bar.name, name_width - 24.0, text);
+    let name = class_line(ui, bar.name, name_width - 24.0, text);
     painter.galley(pos2(left, rect.center().y - name.size().y / 2.0), name, text);
     let room = Rect::from_min_max(pos2(rect.left() + name_width, rect.top() + 4.0), pos2(rect.right() - value_width, rect.bottom() - 4.0));
     painter.rect_filled(room, CornerRadius::same(3), theme::behind_pictures(ui).gamma_multiply(0.5));

@@ -4,8 +4,8 @@ use egui::{Align2, CornerRadius, Rect, Role, ScrollArea, Sense, StrokeKind, Text
 use tessera_core::eval::report::{ClassScore, Report};
 
 use super::super::theme;
-use super::one_line;
 use super::rows::rows_ui;
+use super::{class_line, one_line};
 use crate::session::confusions::Confusion;
 
 /// The height of a row in lists, how many of them are seen at once, and the width of numbers.
@@ -25,10 +25,10 @@ pub fn confusion_ui(ui: &mut Ui, report: &Report, scores: &[ClassScore], classes
         let font = TextStyle::Small.resolve(ui.style());
         let text = ui.visuals().text_color();
         for (i, name) in classes.iter().map(|class| &report.classes[*class]).enumerate() {
-            let row = one_line(ui, name, names - 10.0, text);
+            let row = class_line(ui, name, names - 10.0, text);
             let y = rect.top() + head + side * (i as f32 + 0.5);
             ui.painter().galley(pos2(rect.left() + names - 8.0 - row.size().x, y - row.size().y / 2.0), row, text);
-            let column = one_line(ui, name, head * 1.3, text);
+            let column = class_line(ui, name, head * 1.3, text);
             let x = rect.left() + names + side * (i as f32 + 0.5);
             let turned = egui::epaint::TextShape::new(pos2(x - 6.0, rect.top() + head - 8.0), column, text).with_angle(-0.9);
             ui.painter().add(turned);
@@ -85,8 +85,11 @@ pub fn classes_ui(ui: &mut Ui, report: &Report, scores: &[ClassScore], classes: 
     let place = |rect: Rect, i: usize| rect.left() + if i == 0 { 0.0 } else { first + numbers * (i - 1) as f32 };
     let (rect, _) = ui.allocate_exact_size(vec2(first + 3.0 * numbers, ROW), Sense::hover());
     for (i, (words, hover)) in heads.into_iter().enumerate() {
+        let font = TextStyle::Small.resolve(ui.style());
+        ui.painter().text(pos2(place(rect, i), rect.center().y), Align2::LEFT_CENTER, words, font, ui.visuals().strong_text_color());
         let cell = Rect::from_min_size(pos2(place(rect, i), rect.top()), vec2(numbers, ROW));
-        let label = ui.put(cell, egui::Label::new(egui::RichText::new(words).strong()).halign(egui::Align::LEFT));
+        let label = ui.interact(cell, ui.scope_id().with(words), Sense::hover());
+        label.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
         if !hover.is_empty() {
             label.on_hover_text(hover);
         }

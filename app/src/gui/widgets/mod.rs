@@ -104,6 +104,15 @@ pub fn one_line(ui: &Ui, text: &str, width: f32, colour: Color32) -> std::sync::
     ui.painter().layout_job(job)
 }
 
+/// A class's name on one line; of a path that does not fit the last part is shown.
+pub fn class_line(ui: &Ui, name: &str, width: f32, colour: Color32) -> std::sync::Arc<egui::Galley> {
+    let whole = one_line(ui, name, width, colour);
+    match name.rsplit_once('/') {
+        Some((_, last)) if whole.elided => one_line(ui, &format!("…/{last}"), width, colour),
+        _ => whole,
+    }
+}
+
 /// An empty state: what this place is for, and what to do.
 pub fn nothing_ui(ui: &mut Ui, heading: &str, words: &str) {
     ui.add_space((ui.available_height() * 0.3).min(160.0));

@@ -92,10 +92,16 @@ impl TreeView {
             let is_apart = room > ROOMY && classes + folders > room;
             let for_classes = classes.min((room - folders).max(FOR_CLASSES * room));
             let limit = |height: f32| if is_apart { height } else { f32::INFINITY };
+            // What another text leaves is shown from its beginning.
+            let filter = self.filter.clone();
             classes_head_ui(ui, panel);
-            list_ui(ui, "classes", limit(for_classes), rows.classes.len(), |ui, i| self.class_ui(ui, panel, &rows.tree, rows.classes[i]));
+            list_ui(ui, &format!("classes {filter}"), limit(for_classes), rows.classes.len(), |ui, i| {
+                self.class_ui(ui, panel, &rows.tree, rows.classes[i])
+            });
             folders_head_ui(ui, panel);
-            list_ui(ui, "folders", limit(room - for_classes), rows.folders.len(), |ui, i| self.folder_ui(ui, panel, &rows.folders[i]));
+            list_ui(ui, &format!("folders {filter}"), limit(room - for_classes), rows.folders.len(), |ui, i| {
+                self.folder_ui(ui, panel, &rows.folders[i])
+            });
             self.rows.get_or_insert(rows);
         });
     }

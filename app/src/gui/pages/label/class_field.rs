@@ -6,6 +6,7 @@ use egui::{Event, Id, Key, Modifiers, Role, TextEdit, Ui, WidgetInfo};
 
 use super::keys::pressed;
 use crate::gui::panel::Panel;
+use crate::session::class_tree::NameFilter;
 
 /// Classes offered while one is written.
 const OFFERED: usize = 5;
@@ -146,12 +147,15 @@ pub(in crate::gui::pages) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mu
 }
 
 /// Completions of the text, and whether each is a new class: the class of that name, those that
-/// begin with the text, a new one, and those that contain it.
+/// begin with the text or have parts that begin with its words, a new one, and those that contain
+/// its words.
 fn offered(classes: &[String], begun: &str) -> Vec<(String, bool)> {
     let small = begun.to_lowercase();
     let exact = |class: &&String| class.to_lowercase() == small;
-    let begins = |class: &&String| class.to_lowercase().starts_with(&small) && !exact(class);
-    let contains = |class: &&String| class.to_lowercase().contains(&small) && !class.to_lowercase().starts_with(&small);
+    let filter = NameFilter::new(begun);
+    let is_begun = |class: &str| class.starts_with(&small) || filter.begins_parts(class);
+    let begins = |class: &&String| is_begun(&class.to_lowercase()) && !exact(class);
+    let contains = |class: &&String| filter.fits(class) && !is_begun(&class.to_lowercase());
     let there = |class: &String| (class.clone(), false);
     let mut offers: Vec<(String, bool)> =
         classes.iter().filter(exact).chain(classes.iter().filter(begins)).take(OFFERED).map(there).collect();

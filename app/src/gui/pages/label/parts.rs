@@ -10,7 +10,7 @@ use crate::gui::class_picker::key_spot;
 use crate::gui::panel::Panel;
 use crate::gui::theme;
 use crate::gui::view::Pictured;
-use crate::gui::widgets::{WHOLE, chip_ui, fitted, line, one_line};
+use crate::gui::widgets::{WHOLE, chip_ui, class_line, fitted, line, one_line};
 
 /// The side of an image in the strip of the next ones, in points.
 const SIDE: f32 = 84.0;
@@ -91,7 +91,7 @@ pub(super) fn small_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, class: Op
     if let Some(class) = class {
         let spot = pos2(rect.left() + 4.0, picture.bottom() + 10.0);
         ui.painter().circle_filled(spot, 4.0, panel.colour(class));
-        let text = one_line(ui, class, side - 12.0, ui.visuals().text_color());
+        let text = class_line(ui, class, side - 12.0, ui.visuals().text_color());
         ui.painter().galley(pos2(rect.left() + 11.0, picture.bottom() + 3.0), text, ui.visuals().text_color());
     }
     response
@@ -115,7 +115,7 @@ pub(super) fn choice_ui(ui: &mut Ui, panel: &Panel<'_>, class: &str, chance: f64
         painter.rect_stroke(rect, rounding, theme::focus(ui), egui::StrokeKind::Inside);
     }
     key_spot(ui, pos2(rect.left() + 14.0, middle), panel.colour(class), key.as_deref());
-    let name = one_line(ui, class, rect.width() - 82.0, text);
+    let name = class_line(ui, class, rect.width() - 82.0, text);
     painter.galley(pos2(rect.left() + 30.0, middle - name.size().y / 2.0), name, text);
     painter.text(pos2(rect.right() - 8.0, middle), Align2::RIGHT_CENTER, format!("{:.0} %", 100.0 * chance), font, text);
     response
