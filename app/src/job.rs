@@ -14,6 +14,8 @@ use tessera_core::progress::{Progress, ProgressSnapshot};
 pub enum JobKind {
     /// Opens a library.
     Open,
+    /// Teaches the models of a library that was opened.
+    CatchUp,
     /// Imports this folder.
     Import(PathBuf),
     /// Imports all folders again.
@@ -85,6 +87,7 @@ impl JobKind {
     pub fn words(&self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::Open => "Opening",
+            Self::CatchUp => "Reading words and pieces",
             Self::Import(folder) => return Cow::Owned(format!("Import {}", display(folder))),
             Self::Rescan => "Import again",
             Self::ReadTable => "Reading captions",
@@ -138,7 +141,8 @@ impl JobKind {
             | Self::PlanImport
             | Self::CountClassFolders
             | Self::Picture => true,
-            Self::Import(_)
+            Self::CatchUp
+            | Self::Import(_)
             | Self::Rescan
             | Self::ReadTable
             | Self::Forget

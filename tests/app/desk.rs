@@ -68,6 +68,28 @@ fn ready(world: &World) -> Desk {
 }
 
 #[test]
+fn a_library_is_shown_before_its_models_have_learned_and_acts_do_not_wait() {
+    let world = World::with_images();
+    drop(ready(&world));
+    let mut desk = desk(session(&world));
+    desk.run(Command::Open(world.at("images")));
+    until(&mut desk, "the images are there", |desk| desk.state().is_some());
+    // What the job that teaches the models sends is taken in by a later poll.
+    assert!(!desk.is_ready() && desk.jobs().is_busy() && !desk.jobs().would_lose_work());
+    let image = state(&desk).images().next().unwrap().id;
+    desk.run(Command::Label(vec![image], UserLabel::Class("quokka".into())));
+    desk.run(Command::Search("quok".into()));
+    desk.run(Command::Search("quokka".into()));
+    assert!(desk.searching().hits().is_none(), "a search waits");
+    until(&mut desk, "the search is answered", |desk| desk.searching().hits().is_some());
+    assert!(desk.is_ready());
+    assert_eq!(label_of(&desk, image), Some("quokka"));
+    let hits = desk.searching().hits().unwrap();
+    assert_eq!((hits.query.as_str(), &**hits.images), ("quokka", &[image][..]));
+    until(&mut desk, "the old report is there", |desk| desk.recognising().report().is_some());
+}
+
+#[test]
 fn the_way_through_without_a_window() {
     let world = World::with_images();
     let mut desk = ready(&world);

@@ -9,6 +9,7 @@ mod forget;
 mod guesses;
 mod import;
 mod learned;
+mod later;
 mod looks;
 mod models;
 mod pair;

@@ -276,7 +276,7 @@ impl App {
 
     /// Asks for confirmation when the window is closed while jobs are running.
     fn leave(&mut self, ctx: &Context) {
-        if ctx.input(|input| input.viewport().close_requested()) && self.desk.jobs().is_busy() && !self.may_leave {
+        if ctx.input(|input| input.viewport().close_requested()) && self.desk.jobs().would_lose_work() && !self.may_leave {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.view.open(Modal::Quit);
         }

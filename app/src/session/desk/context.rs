@@ -32,6 +32,8 @@ pub(super) struct OpenLibrary {
     pub(super) name: String,
     pub(super) shared: Arc<Mutex<Library>>,
     pub(super) state: State,
+    /// Whether its models have learned everything.
+    pub(super) is_ready: bool,
 }
 
 /// Sends results of other threads to the desk.
@@ -60,6 +62,8 @@ pub(super) enum Event {
     Closed,
     /// Another one is open.
     Opened,
+    /// Its models have learned everything.
+    Ready,
     /// Its state has changed.
     Changed,
 }
@@ -109,6 +113,16 @@ impl Context {
     /// The state of the open library.
     pub(super) fn state(&self) -> Option<&State> {
         self.library.as_ref().map(|open| &open.state)
+    }
+
+    /// Whether a library is open whose models have learned everything.
+    pub(super) fn is_ready(&self) -> bool {
+        self.library.as_ref().is_some_and(|open| open.is_ready)
+    }
+
+    /// Whether a library is open whose models have not learned everything yet.
+    pub(super) fn waits_for_models(&self) -> bool {
+        self.library.as_ref().is_some_and(|open| !open.is_ready)
     }
 
     /// The last event of the open library.

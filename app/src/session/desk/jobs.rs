@@ -38,9 +38,15 @@ impl Jobs {
         self.running.values().any(|job| job.kind().is_import())
     }
 
-    /// Whether any job is running whose work would be lost by closing the program. What the network
-    /// has looked at is kept, an index or a map is made when it is next needed, and new images get
-    /// clusters when these are next looked at.
+    /// Whether any job is running whose work would be lost by closing the program: those of
+    /// [`Jobs::is_busy`] but for the reading of words and pieces.
+    pub fn would_lose_work(&self) -> bool {
+        self.is_busy() && self.running.values().any(|job| *job.kind() != JobKind::CatchUp)
+    }
+
+    /// Whether any job is running that the user waits for. What the network has looked at is kept,
+    /// an index or a map is made when it is next needed, and new images get clusters when these are
+    /// next looked at.
     pub fn is_busy(&self) -> bool {
         let can_wait = |job: &JobKind| {
             use JobKind::{AssignClusters, GrowLooks, LayOutMap, LookWithNetwork, PlanImport};

@@ -122,6 +122,10 @@ impl Desk {
     /// Starts a command; returns at once.
     pub fn run(&mut self, command: Command) {
         let Self { ctx, parts, .. } = self;
+        if ctx.waits_for_models() && command.needs_models() {
+            parts.opening.hold_back(ctx, command);
+            return self.settle();
+        }
         match command {
             Command::Open(path) => opening::open_path(ctx, path, Joins::No),
             Command::Add(path) => opening::open_path(ctx, path, Joins::Library),
@@ -235,9 +239,11 @@ impl Desk {
         self.refresher.refresh(&mut self.ctx);
         self.settle();
         // Parts have heard by now of what has changed.
-        self.parts.recognising.judge_if_due(&mut self.ctx);
-        self.parts.similar.grow_if_due(&mut self.ctx);
-        self.parts.clusters.assign_if_due(&mut self.ctx);
+        if self.ctx.is_ready() {
+            self.parts.recognising.judge_if_due(&mut self.ctx);
+            self.parts.similar.grow_if_due(&mut self.ctx);
+            self.parts.clusters.assign_if_due(&mut self.ctx);
+        }
         self.settle();
         has_changed
     }
@@ -270,6 +276,12 @@ impl Desk {
     /// The state of the open library.
     pub fn state(&self) -> Option<&State> {
         self.ctx.state()
+    }
+
+    /// Whether a library is open whose models have learned everything: until then searches and
+    /// recognition wait.
+    pub fn is_ready(&self) -> bool {
+        self.ctx.is_ready()
     }
 
     /// The jobs under way.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tessera_core::data::{Dataset, Labels, OpenOptions};
 use tessera_core::error::display;
+use tessera_core::library::import::hold;
 use tessera_core::library::repair::repair;
 use tessera_core::library::{DATABASE, Library, snapshot};
 use tessera_core::picture::decode::SIDE;
@@ -30,6 +31,8 @@ use crate::job::JobKind;
 const TRIES: usize = 60;
 /// Time between checks whether a library is free.
 const WAIT: Duration = Duration::from_millis(5);
+/// After so long it is told that a command waits for the models.
+const TOLD_AFTER: Duration = Duration::from_millis(300);
 
 /// The state of opening and closing.
 #[derive(Default)]
@@ -46,6 +49,8 @@ pub struct Opening {
     tray: Vec<Tried>,
     /// Whether the page of recognition is to be shown because an image or a model was opened.
     turns: bool,
+    /// Commands that need the models, until these have learned everything.
+    held_back: Vec<Command>,
 }
 
 /// A library whose database is damaged.
@@ -65,6 +70,27 @@ pub(super) enum Message {
     Opened(Box<Opened>),
     /// A library could not be opened because it is damaged: its folder, and the damage in words.
     Damaged(PathBuf, String),
+    /// The models of the open library have learned everything.
+    Ready,
+    /// They could not, so that the library is closed.
+    NotReady(DeskError),
+}
+
+/// Why the models of a library could not learn.
+pub(super) struct DeskError {
+    /// The folder of the library, where its database is damaged.
+    damaged: Option<PathBuf>,
+    words: String,
+}
+
+impl DeskError {
+    fn new(error: &Error) -> Self {
+        let damaged = match error {
+            Error::Data { path, .. } if path.ends_with(DATABASE) => Some(path.parent().unwrap_or(path).to_owned()),
+            _ => None,
+        };
+        Self { damaged, words: error.to_string() }
+    }
 }
 
 /// What lies at a path.
@@ -133,12 +159,25 @@ impl Part for Opening {
                 ctx.tell(problem(&words));
                 self.damaged = Some(Damaged { folder, words });
             }
+            Message::Ready => {
+                if let Some(open) = &mut ctx.library {
+                    open.is_ready = true;
+                    ctx.announce(Event::Ready);
+                }
+                std::mem::take(&mut self.held_back).into_iter().for_each(|command| ctx.ask(command));
+            }
+            Message::NotReady(DeskError { damaged, words }) => {
+                self.close(ctx);
+                ctx.tell(problem(&words));
+                self.damaged = damaged.map(|folder| Damaged { folder, words });
+            }
         }
     }
 
     fn hear(&mut self, _: &mut Context, event: Event) {
         if event == Event::Closed {
             self.damaged = None;
+            self.held_back.clear();
         }
     }
 }
@@ -209,7 +248,7 @@ impl Opening {
         let (folder, source, name) = (open.folder.clone(), open.source.clone(), open.name.clone());
         self.open(ctx, move |session| {
             snapshot::restore(&folder, &path, session.progress())?;
-            let library = session.open_library(&folder)?;
+            let library = session.open_library_first(&folder, false)?;
             Ok(Opened::new(folder.clone(), source.clone(), name.clone(), library))
         });
     }
@@ -245,7 +284,7 @@ impl Opening {
                     Err(Error::Busy { .. }) if tries < TRIES => tries += 1,
                     Err(ref error @ Error::Data { ref path, .. }) if path.ends_with(DATABASE) => {
                         let folder = path.parent().unwrap_or(path).to_owned();
-                        return Ok(vec![Message::Damaged(folder, error.to_string()).into()]);
+                        return Ok(Message::Damaged(folder, error.to_string()));
                     }
                     outcome => break outcome?,
                 }
@@ -254,8 +293,7 @@ impl Opening {
             if session.progress().is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            let known = recognising::known(&opened.library);
-            Ok(vec![Message::Opened(Box::new(opened)).into(), DeskMessage::from(known)])
+            Ok(Message::Opened(Box::new(opened)))
         });
     }
 
@@ -263,14 +301,32 @@ impl Opening {
         let Opened { folder, source, name, library, tray, then, news } = opened;
         self.close(ctx);
         let state = library.state().clone();
-        ctx.library = Some(OpenLibrary { folder, source, name, shared: Arc::new(Mutex::new(library)), state });
+        ctx.library = Some(OpenLibrary { folder, source, name, shared: Arc::new(Mutex::new(library)), state, is_ready: false });
         ctx.announce(Event::Opened);
+        catch_up(ctx);
         self.tray = tray;
         for words in news {
             ctx.tell(note(words));
         }
         let joining = std::mem::take(&mut self.waiting).into_iter().map(|(folder, plans)| import_of(folder, plans));
         then.into_iter().chain(joining).for_each(|command| ctx.ask(command));
+    }
+
+    /// Keeps a command that needs the models until these have learned everything; it takes the
+    /// place of an earlier one of its kind.
+    pub(super) fn hold_back(&mut self, ctx: &mut Context, command: Command) {
+        let kind = std::mem::discriminant(&command);
+        let before = self.held_back.len();
+        if command.is_replaced() {
+            self.held_back.retain(|other| std::mem::discriminant(other) != kind);
+        }
+        let is_first = self.held_back.len() == before;
+        self.held_back.push(command);
+        if !ctx.jobs.is_running(&JobKind::CatchUp) {
+            catch_up(ctx);
+        } else if is_first && ctx.jobs.of(&JobKind::CatchUp).is_some_and(|job| job.elapsed > TOLD_AFTER) {
+            ctx.tell(note("This comes as soon as the library's words and pieces are read"));
+        }
     }
 
     /// Cancels all jobs, and closes the library on another thread once the tasks queued before are
@@ -312,6 +368,17 @@ impl Opening {
     }
 }
 
+/// Teaches the models of the open library, which can be used meanwhile. When it is cancelled, they
+/// learn as soon as something needs them.
+fn catch_up(ctx: &mut Context) {
+    let Some(library) = ctx.shared() else { return };
+    ctx.job(JobKind::CatchUp, move |session| match session.catch_up(&library) {
+        Ok(()) => Ok(vec![DeskMessage::from(recognising::known(&hold(&library))), Message::Ready.into()]),
+        Err(Error::Cancelled) => Ok(vec![note("Words and pieces are read as soon as something needs them").into()]),
+        Err(error) => Ok(vec![Message::NotReady(DeskError::new(&error)).into()]),
+    });
+}
+
 /// Opens the library of a folder of images if there is one already, or pictures to fill it with:
 /// otherwise the library that is open stays.
 fn look_into(ctx: &mut Context, folder: PathBuf, plans: bool) {
@@ -339,7 +406,7 @@ impl Opened {
 }
 
 fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
-    let library = session.open_library(folder)?;
+    let library = session.open_library_first(folder, false)?;
     let name = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Opened::new(folder.to_owned(), folder.to_owned(), name, library))
 }
@@ -347,7 +414,7 @@ fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
 /// Opens the library of a plain folder of images; it is created and filled when there is none yet.
 fn open_folder(session: &Session, folder: &Path, plans: bool) -> Result<Opened> {
     let place = session.library_of(folder)?;
-    let library = session.open_or_create_library(&place)?;
+    let library = session.open_library_first(&place, true)?;
     let folder = std::fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let is_known = library.state().roots().any(|(_, root)| root.path == folder);

@@ -56,7 +56,7 @@ impl Part for Pictures {
                 let thumbnails = |folder: &Path| Thumbnails::new(&ctx.session, &folder.join(CACHE), &ctx.outbox.wake);
                 self.thumbnails = ctx.library.as_ref().map(|open| thumbnails(&open.folder));
             }
-            Event::Changed => {}
+            Event::Ready | Event::Changed => {}
         }
     }
 }

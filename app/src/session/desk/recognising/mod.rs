@@ -179,6 +179,7 @@ impl Part for Recognising {
     fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
             Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
+            Event::Ready => {}
             Event::Opened => (self.last_event, self.may_be_due) = (ctx.last_event(), true),
             Event::Changed => {
                 (self.last_event, self.may_be_due) = (ctx.last_event(), true);
