@@ -206,6 +206,8 @@ pub enum Command {
     ListFolder(PathBuf),
     /// Stop a job.
     Cancel(JobId),
+    /// Puts off a job that the program does by itself, or lets it go on.
+    PutOff(JobId, bool),
     /// Show a file in the system's file manager.
     Reveal(PathBuf),
 }
@@ -293,6 +295,7 @@ impl Command {
                 | Self::ListFolder(_)
                 | Self::Reveal(_)
                 | Self::Cancel(_)
+                | Self::PutOff(..)
         )
     }
 

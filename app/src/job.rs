@@ -224,6 +224,16 @@ impl<T: Send + 'static> Job<T> {
         self.progress.cancel();
     }
 
+    /// Lets it wait at its next step, or go on.
+    pub fn pause(&self, is_paused: bool) {
+        self.progress.pause(is_paused);
+    }
+
+    /// Whether it waits.
+    pub fn is_paused(&self) -> bool {
+        self.progress.is_paused()
+    }
+
     /// Whether it was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.progress.is_cancelled()

@@ -195,7 +195,10 @@ impl App {
         if source == before {
             return;
         }
-        self.textures.clear();
+        // The first images of a library are shown before it is open.
+        if before.is_some() {
+            self.textures.clear();
+        }
         self.view.begin_library();
         self.pages.begin_library();
         match source {
@@ -261,7 +264,7 @@ impl App {
         for (hash, picture) in self.desk.take_thumbnails() {
             self.textures.put(hash.0, picture);
         }
-        if let (Some(missing), Some(state)) = (self.textures.missing(), self.desk.state()) {
+        if let (Some(missing), Some(state)) = (self.textures.missing(), self.desk.state().or_else(|| Some(&self.desk.first()?.state))) {
             let wanted = missing.iter().rev().map(|(hash, image)| {
                 let path = state.image(*image).and_then(|image| state.path_of(image));
                 WantedThumbnail { hash: ContentHash(*hash), path }

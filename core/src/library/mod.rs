@@ -121,7 +121,9 @@ use store::Store;
 pub use catching_up::CatchingUp;
 pub use files::{CACHE, DATABASE, MODELS, is_library};
 pub use glimpse::{Glimpse, GlimpseLikeness};
+pub use opening::first_images;
 pub use repair::has_lost_its_database;
+pub use store::first::FirstImages;
 
 const LATER: &str = "the change is saved, and learned when the library is next opened";
 

@@ -17,11 +17,19 @@ use super::models::Models;
 use super::pair::Pair;
 use super::read_only::{ReadCopy, ReadOnly};
 use super::repair::has_lost_its_database;
+use super::store::first::{FirstImages, first};
 use super::store::inspect::is_newer;
 use super::store::{REPAIR, Store};
 use super::{Library, LibraryOptions};
 use crate::envelope::is_model;
 use crate::error::{Error, Result};
+
+/// The first `n` images of the library in `folder`, to be shown while it is opened, which reads and
+/// checks all of it first. `None` where they cannot be read, whatever the reason: opening tells it.
+/// O(`n`), and counting the images.
+pub fn first_images(folder: &Path, n: usize) -> Option<FirstImages> {
+    first(&folder.join(DATABASE), n)
+}
 
 impl Library {
     /// Opens the library in `folder`.

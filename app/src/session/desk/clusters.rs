@@ -170,7 +170,7 @@ impl Part for Clusters {
         match event {
             Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
             Event::Ready | Event::Changed if self.is_watched && ctx.is_ready() => self.ask(ctx),
-            Event::Opened | Event::Ready | Event::Changed => {}
+            Event::First | Event::Opened | Event::Ready | Event::Changed => {}
         }
     }
 }

@@ -37,11 +37,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use tessera_core::library::FirstImages;
 use tessera_core::library::import::ImportOptions;
 use tessera_core::library::state::State;
 
 use super::Session;
 use crate::command::{Command, Written};
+use crate::job::JobKind;
 use clusters::Clusters;
 pub use context::NOTHING_OPEN;
 use context::{Context, Event, Next};
@@ -194,7 +196,7 @@ impl Desk {
             Command::ExportPicture(to) => parts.recognising.export_picture(ctx, to, false),
             Command::DrawCollage => parts.recognising.draw_collage(ctx),
             Command::LeaveOut(image) => parts.recognising.leave_out(ctx, image),
-            Command::Evaluate => recognising::judge(ctx),
+            Command::Evaluate => recognising::judge(ctx, false),
             Command::FindHarm => recognising::find_harm(ctx),
             Command::FindCopies(distance) => near_copies::find(ctx, distance),
             Command::NotCopies(one, other) => ctx.act(move |library| library.not_copies(one, other, true)),
@@ -221,8 +223,10 @@ impl Desk {
             Command::RetrySkipped => upkeep::retry_skipped(ctx),
             Command::Reveal(path) => files::reveal(ctx, path),
             Command::Cancel(id) => ctx.jobs.cancel(id),
+            Command::PutOff(id, is_put_off) => ctx.jobs.put_off(id, is_put_off),
         }
         self.settle();
+        self.ctx.jobs.give_way();
     }
 
     /// Takes in the results that have arrived since the last call. Returns whether anything
@@ -245,6 +249,7 @@ impl Desk {
             self.parts.clusters.assign_if_due(&mut self.ctx);
         }
         self.settle();
+        self.ctx.jobs.give_way();
         has_changed
     }
 
@@ -276,6 +281,12 @@ impl Desk {
     /// The state of the open library.
     pub fn state(&self) -> Option<&State> {
         self.ctx.state()
+    }
+
+    /// The first images of the library that is being opened, until all of it is there.
+    pub fn first(&self) -> Option<&FirstImages> {
+        let is_opening = self.ctx.library.is_none() && self.ctx.jobs.is_running(&JobKind::Open);
+        self.ctx.first.as_ref().filter(|_| is_opening).map(|first| &first.images)
     }
 
     /// Whether a library is open whose models have learned everything: until then searches and

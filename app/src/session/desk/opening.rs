@@ -11,7 +11,7 @@ use tessera_core::data::{Dataset, Labels, OpenOptions};
 use tessera_core::error::display;
 use tessera_core::library::import::hold;
 use tessera_core::library::repair::repair;
-use tessera_core::library::{DATABASE, Library, snapshot};
+use tessera_core::library::{DATABASE, Library, first_images, snapshot};
 use tessera_core::picture::decode::SIDE;
 use tessera_core::picture::thumbnail;
 use tessera_core::{Error, Result};
@@ -19,7 +19,7 @@ use tessera_core::{Error, Result};
 use super::super::Session;
 use super::super::library::{Target, named, what_is};
 use super::Message as DeskMessage;
-use super::context::{Context, Event, OpenLibrary};
+use super::context::{Context, Event, First, OpenLibrary};
 use super::notices::{note, problem};
 use super::part::Part;
 use super::recognising;
@@ -31,6 +31,8 @@ use crate::job::JobKind;
 const TRIES: usize = 60;
 /// Time between checks whether a library is free.
 const WAIT: Duration = Duration::from_millis(5);
+/// Images that are shown while a library is opened, at most.
+const FIRST: usize = 400;
 /// After so long it is told that a command waits for the models.
 const TOLD_AFTER: Duration = Duration::from_millis(300);
 
@@ -64,6 +66,8 @@ struct Damaged {
 pub(super) enum Message {
     /// What lies at a path.
     Found(Found),
+    /// The first images of the library that is being opened, and the number of the opening.
+    First(u64, First),
     /// A folder has pictures, or a library already; and whether an import is planned first.
     Fillable(PathBuf, bool),
     /// A library was opened.
@@ -153,7 +157,16 @@ impl Part for Opening {
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
             Message::Found(found) => self.open_found(ctx, found),
-            Message::Fillable(folder, plans) => self.open(ctx, move |session| open_folder(session, &folder, plans)),
+            Message::First(number, first) => {
+                if ctx.outbox.library == number && ctx.library.is_none() {
+                    ctx.first = Some(first);
+                    ctx.announce(Event::First);
+                }
+            }
+            Message::Fillable(folder, plans) => {
+                let of = folder.clone();
+                self.open(ctx, move |session| session.library_of(&of).ok(), move |session| open_folder(session, &folder, plans));
+            }
             Message::Opened(opened) => self.opened(ctx, *opened),
             Message::Damaged(folder, words) => {
                 ctx.tell(problem(&words));
@@ -223,14 +236,17 @@ impl Opening {
             // It is imported into the library that is being opened.
             Target::Folder if joins.is_library() && ctx.jobs.is_running(&JobKind::Open) => self.waiting.push((path, joins.plans())),
             Target::Folder if joins.is_library() && ctx.library.is_some() => ctx.ask(import_of(path, joins.plans())),
-            Target::Library => self.open(ctx, move |session| open_library(session, &path)),
+            Target::Library => {
+                let folder = path.clone();
+                self.open(ctx, move |_| Some(folder), move |session| open_library(session, &path));
+            }
             Target::Folder => look_into(ctx, path, joins.plans()),
         }
     }
 
     /// Opens the built-in sample.
     pub(super) fn open_sample(&mut self, ctx: &mut Context) {
-        self.open(ctx, |session| {
+        self.open(ctx, nothing_first, |session| {
             let sample = session.sample()?;
             let mut opened = open_folder(session, &sample.train, false)?;
             opened.name = "Sample".into();
@@ -246,7 +262,7 @@ impl Opening {
     pub(super) fn restore_snapshot(&mut self, ctx: &mut Context, path: PathBuf) {
         let Some(open) = &ctx.library else { return };
         let (folder, source, name) = (open.folder.clone(), open.source.clone(), open.name.clone());
-        self.open(ctx, move |session| {
+        self.open(ctx, nothing_first, move |session| {
             snapshot::restore(&folder, &path, session.progress())?;
             let library = session.open_library_first(&folder, false)?;
             Ok(Opened::new(folder.clone(), source.clone(), name.clone(), library))
@@ -255,7 +271,7 @@ impl Opening {
 
     /// Repairs a damaged library from its snapshots and its journal, and opens it.
     pub(super) fn repair(&mut self, ctx: &mut Context, folder: PathBuf) {
-        self.open(ctx, move |session| {
+        self.open(ctx, nothing_first, move |session| {
             let repaired = repair(&folder, session.progress())?;
             let mut opened = open_library(session, &folder)?;
             opened.news = repaired.done.into_iter().map(|words| format!("Repaired: {words}")).chain(repaired.lost).collect();
@@ -263,10 +279,16 @@ impl Opening {
         });
     }
 
-    /// Closes the open library, then starts a job that opens another one or the same again.
-    fn open(&mut self, ctx: &mut Context, open: impl Fn(&Session) -> Result<Opened> + Send + 'static) {
+    /// Closes the open library, then starts a job that opens another one or the same again; the
+    /// first images of the library in the folder that `first` names are shown meanwhile.
+    fn open(
+        &mut self,
+        ctx: &mut Context,
+        first: impl FnOnce(&Session) -> Option<PathBuf> + Send + 'static,
+        open: impl Fn(&Session) -> Result<Opened> + Send + 'static,
+    ) {
         self.close(ctx);
-        let (before, gate) = (self.closing.clone(), Arc::clone(&self.gate));
+        let (before, gate, outbox) = (self.closing.clone(), Arc::clone(&self.gate), ctx.outbox.clone());
         ctx.job(JobKind::Open, move |session| {
             session.progress().begin("Waiting for the library before", 0);
             while before.strong_count() > 0 {
@@ -277,6 +299,13 @@ impl Opening {
             }
             // An earlier job that was cancelled may still be opening the same library.
             let _gate = gate.lock().unwrap_or_else(PoisonError::into_inner);
+            // A library that is only read gets no file beside it.
+            if !session.is_read_only
+                && let Some(folder) = first(session)
+                && let Some(images) = first_images(&folder, FIRST)
+            {
+                outbox.send(Message::First(outbox.library, First { folder, images }));
+            }
             let mut tries = 0;
             let opened = loop {
                 match open(session) {
@@ -333,6 +362,7 @@ impl Opening {
     /// done. Returns at once.
     pub(super) fn close(&mut self, ctx: &mut Context) {
         ctx.outbox.library += 1;
+        ctx.first = None;
         ctx.jobs.stop_all();
         ctx.announce(Event::Closed);
         self.tray.clear();
@@ -366,6 +396,11 @@ impl Opening {
             let _ = closer.join();
         }
     }
+}
+
+/// Shows nothing while a library is opened.
+fn nothing_first(_: &Session) -> Option<PathBuf> {
+    None
 }
 
 /// Teaches the models of the open library, which can be used meanwhile. When it is cancelled, they

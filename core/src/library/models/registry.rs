@@ -68,8 +68,8 @@ impl Models {
 
     /// Brings all of them up to date with `state`, the state after all events: each from its
     /// checkpoint in the cache where that can be used, otherwise from the first event. O(events
-    /// after the checkpoints). `false` where a checkpoint cannot be used and `log` begins later: the
-    /// models are behind then.
+    /// after the checkpoints). `false` where a checkpoint cannot be used and `log` begins later:
+    /// the models are behind then.
     ///
     /// # Errors
     /// As [`Model::learn`], and [`crate::Error::Data`] when the cache is damaged; the models are

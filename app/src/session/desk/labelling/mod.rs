@@ -75,7 +75,7 @@ impl Part for LabellingDesk {
                 (self.is_watched, self.is_stale) = (false, false);
                 self.thread.stop();
             }
-            Event::Opened | Event::Ready => {}
+            Event::First | Event::Opened | Event::Ready => {}
             Event::Changed => {
                 if let (Some(state), Some(labelling)) = (ctx.state(), &mut self.shown) {
                     labelling.refresh(state);
@@ -170,6 +170,8 @@ impl LabellingDesk {
         let is_of_now = self.thread.is_now(number);
         let Some(labelling) = &mut self.shown else { return };
         match result {
+            // The first image is shown at once; those after it are put in order meanwhile.
+            AdviserResult::TakesLong => labelling.is_arranged = true,
             AdviserResult::Learned(n) => labelling.learned = n,
             AdviserResult::Suggested(image, Some(suggestion)) => drop(labelling.suggestions.insert(image, suggestion)),
             AdviserResult::Suggested(image, None) => drop(labelling.suggestions.remove(&image)),
