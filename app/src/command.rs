@@ -210,6 +210,8 @@ pub enum Command {
     ListFolder(PathBuf),
     /// Stop a job.
     Cancel(JobId),
+    /// Puts off a job that the program does by itself, or lets it go on.
+    PutOff(JobId, bool),
     /// Show a file in the system's file manager.
     Reveal(PathBuf),
 }
@@ -256,6 +258,66 @@ pub enum Export {
     Predictions(ExportFormat),
     /// The log of events, as JSON lines.
     Events,
+}
+
+impl Command {
+    /// Whether it needs models that have learned everything in the open library. Acts do not, and
+    /// neither does what is done to files or to what is on display.
+    pub fn needs_models(&self) -> bool {
+        !matches!(
+            self,
+            Self::Open(_)
+                | Self::Add(_)
+                | Self::AddSimilar(_)
+                | Self::OpenPlanned(_)
+                | Self::AddPlanned(_)
+                | Self::OpenSample
+                | Self::Close
+                | Self::RestoreSnapshot(_)
+                | Self::Repair(_)
+                | Self::GiveUpImport
+                | Self::SaveReport(_)
+                | Self::Label(..)
+                | Self::Caption(..)
+                | Self::Remove(_)
+                | Self::Restore(_)
+                | Self::NewClass(_)
+                | Self::RenameClass(..)
+                | Self::RecolourClass(..)
+                | Self::DeleteClass(_)
+                | Self::AllowAgain(..)
+                | Self::Undo
+                | Self::Redo
+                | Self::LabelFrom(..)
+                | Self::LabelNext(..)
+                | Self::Reject(..)
+                | Self::Skip(_)
+                | Self::TakeUp(_)
+                | Self::GoBack
+                | Self::Check
+                | Self::BackUp(_)
+                | Self::ListFolder(_)
+                | Self::Reveal(_)
+                | Self::Cancel(_)
+                | Self::PutOff(..)
+        )
+    }
+
+    /// Whether a later command of its kind takes its place where it has to wait.
+    pub fn is_replaced(&self) -> bool {
+        matches!(
+            self,
+            Self::Search(_)
+                | Self::SearchBy(_)
+                | Self::SearchByImage(_)
+                | Self::Narrow(_)
+                | Self::HitsInFull(_)
+                | Self::Why(_)
+                | Self::Similar(..)
+                | Self::Recognise(_)
+                | Self::LookAtHealth
+        )
+    }
 }
 
 impl Export {

@@ -14,6 +14,8 @@ use tessera_core::progress::{Progress, ProgressSnapshot};
 pub enum JobKind {
     /// Opens a library.
     Open,
+    /// Teaches the models of a library that was opened.
+    CatchUp,
     /// Imports this folder.
     Import(PathBuf),
     /// Imports all folders again.
@@ -87,6 +89,7 @@ impl JobKind {
     pub fn words(&self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::Open => "Opening",
+            Self::CatchUp => "Reading words and pieces",
             Self::Import(folder) => return Cow::Owned(format!("Import {}", display(folder))),
             Self::Rescan => "Import again",
             Self::TakeIn => "Taking in",
@@ -141,7 +144,8 @@ impl JobKind {
             | Self::PlanImport
             | Self::CountClassFolders
             | Self::Picture => true,
-            Self::Import(_)
+            Self::CatchUp
+            | Self::Import(_)
             | Self::Rescan
             | Self::TakeIn
             | Self::ReadTable
@@ -222,6 +226,16 @@ impl<T: Send + 'static> Job<T> {
     /// Cancels it; what was done until then stays.
     pub fn cancel(&self) {
         self.progress.cancel();
+    }
+
+    /// Lets it wait at its next step, or go on.
+    pub fn pause(&self, is_paused: bool) {
+        self.progress.pause(is_paused);
+    }
+
+    /// Whether it waits.
+    pub fn is_paused(&self) -> bool {
+        self.progress.is_paused()
     }
 
     /// Whether it was cancelled.

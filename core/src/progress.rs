@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 
@@ -10,6 +11,9 @@ use crate::error::{Error, Result};
 /// anyone may read the progress or cancel.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Shared>);
+
+/// Time between looks whether work that is paused may go on.
+const PAUSE: Duration = Duration::from_millis(10);
 
 type Watcher = dyn Fn(ProgressSnapshot) + Send + Sync;
 
@@ -19,6 +23,7 @@ struct Shared {
     stage: Mutex<(&'static str, u64)>,
     done: AtomicU64,
     cancelled: AtomicBool,
+    paused: AtomicBool,
     watcher: Option<Arc<Watcher>>,
 }
 
@@ -59,11 +64,14 @@ impl Progress {
         self.tell();
     }
 
-    /// Counts one step.
+    /// Counts one step, once the work is not paused any more.
     ///
     /// # Errors
     /// [`Error::Cancelled`] once the work was cancelled; the step then does not count.
     pub fn step(&self) -> Result<()> {
+        while self.is_paused() && !self.is_cancelled() {
+            std::thread::sleep(PAUSE);
+        }
         if self.is_cancelled() {
             return Err(Error::Cancelled);
         }
@@ -76,6 +84,17 @@ impl Progress {
         if let Some(watcher) = &self.0.watcher {
             watcher(self.snapshot());
         }
+    }
+
+    /// Pauses the work, which waits at its next step, or lets it go on. Only work that holds
+    /// nothing others wait for may be paused.
+    pub fn pause(&self, is_paused: bool) {
+        self.0.paused.store(is_paused, Ordering::Relaxed);
+    }
+
+    /// Whether the work is paused.
+    pub fn is_paused(&self) -> bool {
+        self.0.paused.load(Ordering::Relaxed)
     }
 
     /// Cancels the work: its next step fails.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use image::{Rgb, RgbImage};
 use tessera::command::{Command, ImageQuery, SearchChoice};
+use tessera::job::JobKind;
 use tessera::session::Session;
 use tessera::session::desk::Desk;
 use tessera::session::desk::view::Tone;
@@ -65,6 +66,82 @@ fn ready(world: &World) -> Desk {
     desk.run(Command::Open(world.at("images")));
     until(&mut desk, "the recogniser is judged", |desk| desk.recognising().report().is_some() && !desk.jobs().is_busy());
     desk
+}
+
+#[test]
+fn a_library_is_shown_before_its_models_have_learned_and_acts_do_not_wait() {
+    let world = World::with_images();
+    drop(ready(&world));
+    let mut desk = desk(session(&world));
+    desk.run(Command::Open(world.at("images")));
+    until(&mut desk, "the images are there", |desk| desk.state().is_some());
+    // What the job that teaches the models sends is taken in by a later poll.
+    assert!(!desk.is_ready() && desk.jobs().is_busy() && !desk.jobs().would_lose_work());
+    let image = state(&desk).images().next().unwrap().id;
+    desk.run(Command::Label(vec![image], UserLabel::Class("quokka".into())));
+    desk.run(Command::Search("quok".into()));
+    desk.run(Command::Search("quokka".into()));
+    assert!(desk.searching().hits().is_none(), "a search waits");
+    until(&mut desk, "the search is answered", |desk| desk.searching().hits().is_some());
+    assert!(desk.is_ready());
+    assert_eq!(label_of(&desk, image), Some("quokka"));
+    let hits = desk.searching().hits().unwrap();
+    assert_eq!((hits.query.as_str(), &**hits.images), ("quokka", &[image][..]));
+    until(&mut desk, "the old report is there", |desk| desk.recognising().report().is_some());
+}
+
+#[test]
+fn judging_that_nobody_asked_for_gives_way_and_can_be_put_off() {
+    let world = World::with_images();
+    many(&world, 60);
+    // Each picture of the import takes a moment.
+    let mut desk = desk(slow(&world, 20));
+    desk.run(Command::Open(world.at("images")));
+    let judging = |desk: &Desk| desk.jobs().of(&JobKind::Judge);
+    until(&mut desk, "it is judged", |desk| judging(desk).is_some());
+    let job = judging(&desk).unwrap();
+    assert_eq!(job.put_off, Some(false), "nobody asked for it");
+    desk.run(Command::PutOff(job.id, true));
+    until(&mut desk, "it waits", |desk| judging(desk).is_some_and(|job| job.waits));
+    assert_eq!(judging(&desk).unwrap().put_off, Some(true));
+    sleep(Duration::from_millis(300));
+    desk.poll();
+    assert!(desk.recognising().report().is_none() && judging(&desk).is_some(), "it stays put off");
+    desk.run(Command::Import { folder: world.at("many"), labels: Labels::None, exclude: Vec::new(), table: None });
+    desk.run(Command::PutOff(job.id, false));
+    assert!(desk.jobs().is_importing() && judging(&desk).is_some_and(|job| job.waits), "what was asked for goes first");
+    until(&mut desk, "the import is done", |desk| !desk.jobs().is_importing());
+    assert!(desk.recognising().report().is_none() && judging(&desk).is_some());
+    until(&mut desk, "it goes on by itself", |desk| desk.recognising().report().is_some());
+    assert_eq!(state(&desk).images().count(), 84);
+}
+
+#[test]
+fn the_first_image_to_label_does_not_wait_for_the_models() {
+    let world = World::with_images();
+    many(&world, 3);
+    let mut before = ready(&world);
+    before.run(Command::Import { folder: world.at("many"), labels: Labels::None, exclude: Vec::new(), table: None });
+    until(&mut before, "they are imported", |desk| state(desk).images().count() == 27 && !desk.jobs().is_busy());
+    drop(before);
+    for order in LabelOrder::ALL {
+        let mut desk = desk(session(&world));
+        desk.run(Command::Open(world.at("images")));
+        until(&mut desk, "the images are there", |desk| desk.state().is_some());
+        desk.run(Command::LabelFrom(None, order));
+        desk.watch_labelling(true);
+        let labelling = desk.labelling().shown().unwrap();
+        assert!(!desk.is_ready() && labelling.suggestions.is_empty());
+        let first = labelling.current();
+        assert!(first.is_some(), "{}: an image is there at once", order.name());
+        // The folder is looked through again, and advisers do not run during an import.
+        until(&mut desk, "the models are there", |desk| desk.is_ready() && !desk.jobs().is_busy());
+        desk.watch_labelling(true);
+        until(&mut desk, "the advisers have answered", |desk| {
+            desk.labelling().shown().is_some_and(|labelling| labelling.suggestions.len() == 3 && !labelling.is_computing)
+        });
+        assert_eq!(desk.labelling().shown().unwrap().current(), first, "{}: it stays where it is", order.name());
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod files;
 mod forget;
 mod guesses;
 mod import;
+mod later;
 mod learned;
 mod looks;
 mod models;

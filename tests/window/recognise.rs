@@ -123,6 +123,10 @@ fn images_that_mislead_are_listed_and_shown() {
     let (harm, is_stale) = world.app().desk().recognising().harm().map(|(harm, stale)| (harm.clone(), stale)).unwrap();
     assert!(!is_stale && harm.images[0].image == wrong && harm.images[0].is_harmful(), "{:?}", &harm.images[..3]);
     assert!(world.shows("Without it"));
+    // Short notices lie over the page for some seconds.
+    world.harness.state_mut().view_mut().toasts.clear();
+    world.harness.get_by_label("disc_02_1_0_0_lt.png").scroll_to_me();
+    world.harness.run_steps(20);
     world.click("disc_02_1_0_0_lt.png");
     let view = world.harness.state_mut().view_mut();
     assert_eq!((view.page, view.shown.list().to_vec()), (Page::Browse, vec![wrong]));

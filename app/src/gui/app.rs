@@ -196,7 +196,10 @@ impl App {
         if source == before {
             return;
         }
-        self.textures.clear();
+        // The first images of a library are shown before it is open.
+        if before.is_some() {
+            self.textures.clear();
+        }
         self.view.begin_library();
         self.pages.begin_library();
         match source {
@@ -263,7 +266,7 @@ impl App {
         for (hash, picture) in self.desk.take_thumbnails() {
             self.textures.put(hash.0, picture);
         }
-        if let (Some(missing), Some(state)) = (self.textures.missing(), self.desk.state()) {
+        if let (Some(missing), Some(state)) = (self.textures.missing(), self.desk.state().or_else(|| Some(&self.desk.first()?.state))) {
             let wanted = missing.iter().rev().map(|(hash, image)| {
                 let path = state.image(*image).and_then(|image| state.path_of(image));
                 WantedThumbnail { hash: ContentHash(*hash), path }
@@ -278,7 +281,7 @@ impl App {
 
     /// Asks for confirmation when the window is closed while jobs are running.
     fn leave(&mut self, ctx: &Context) {
-        if ctx.input(|input| input.viewport().close_requested()) && self.desk.jobs().is_busy() && !self.may_leave {
+        if ctx.input(|input| input.viewport().close_requested()) && self.desk.jobs().would_lose_work() && !self.may_leave {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.view.open(Modal::Quit);
         }

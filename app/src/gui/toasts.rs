@@ -28,8 +28,9 @@ pub struct Toasts(Vec<Toast>);
 pub struct Toast {
     /// What it says.
     pub notice: Notice,
-    /// What was said in its place: acts follow each other in one notice.
-    pub earlier: Vec<String>,
+    /// What was told in its place: acts follow each other in one notice, and come back when the one
+    /// after them is undone.
+    pub earlier: Vec<Notice>,
     since: Instant,
 }
 
@@ -51,7 +52,7 @@ impl Toasts {
         let is_act = |toast: &Toast| toast.notice.undo.is_some();
         let before = self.0.iter().rposition(is_act).filter(|_| notice.undo.is_some()).map(|place| self.0.remove(place));
         let earlier = before.map_or_else(Vec::new, |Toast { notice, mut earlier, .. }| {
-            earlier.push(notice.words);
+            earlier.push(notice);
             earlier
         });
         let mut short = self.0.iter().filter(|toast| !toast.is_problem()).count();
@@ -116,12 +117,12 @@ impl Toasts {
                     let words = &toast.notice.words;
                     let rows = egui::ScrollArea::vertical().id_salt(i).max_height(HIGHEST).auto_shrink([false, true]);
                     rows.show(ui, |ui| ui.add(egui::Label::new(words).wrap()));
-                    if let [.., last] = toast.earlier.as_slice() {
+                    if let [.., before] = toast.earlier.as_slice() {
                         let more = match toast.earlier.len() {
                             1 => String::new(),
                             n => format!(" ({} more before it)", n - 1),
                         };
-                        line(ui, egui::RichText::new(format!("Before it: {last}{more}")).small().weak());
+                        line(ui, egui::RichText::new(format!("Before it: {}{more}", before.words)).small().weak());
                     }
                     ui.horizontal(|ui| {
                         if last.is_some() && toast.notice.undo == last && ui.small_button("Undo").clicked() {
@@ -138,7 +139,10 @@ impl Toasts {
             }
         });
         if let Some(i) = closed {
-            self.0.remove(i);
+            let Toast { mut earlier, .. } = self.0.remove(i);
+            if let Some(notice) = earlier.pop().filter(|_| undone) {
+                self.0.insert(i, Toast { notice, earlier, since: Instant::now() });
+            }
         }
         undone
     }

@@ -4,7 +4,7 @@
 use egui::{CentralPanel, Frame, Margin, Panel as Side, Ui};
 
 use super::page::Page;
-use super::pages::Pages;
+use super::pages::{self as page_files, Pages};
 use super::panel::{PageUi, Panel};
 use super::requests::Request;
 use super::widgets::page_frame;
@@ -21,6 +21,7 @@ pub(super) fn window_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
         let answers = panel.desk.recognising().recognition().is_some() || panel.desk.recognising().loaded_model().is_some();
         central.show(ui, |ui| match panel.view.page {
             Page::Recognise if answers => pages.recognise.ui(ui, panel),
+            _ if panel.desk.first().is_some() => page_files::first::first_ui(ui, panel),
             _ => pages.start.ui(ui, panel),
         });
     } else if panel.view.viewer.is_some() {

@@ -59,6 +59,9 @@ pub fn ago(at_ms: i64) -> String {
 pub fn job(job: &JobView) -> String {
     let (done, total) = (job.snapshot.done, job.snapshot.total);
     let stage = if job.snapshot.stage.is_empty() { &job.name } else { job.snapshot.stage };
+    if job.waits {
+        return if total == 0 { format!("{stage}: waits") } else { format!("{stage}: waits at {done} of {total}") };
+    }
     if total == 0 {
         return if done == 0 { stage.to_owned() } else { format!("{stage} {}", grouped(done as usize)) };
     }

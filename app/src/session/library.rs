@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tessera_core::envelope::{self, hash_hex};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::EventId;
+use tessera_core::library::import::hold;
 use tessera_core::library::{self, Library, LibraryOptions};
 use tessera_core::{Error, Result};
 
@@ -96,6 +97,43 @@ impl Session {
         let options = LibraryOptions::new(Arc::clone(&self.decoder), &self.progress);
         let open = || if self.is_read_only { Library::open_read_only(folder, &options) } else { Library::open(folder, &options) };
         self.pool.install(|| self.settle(open()?))
+    }
+
+    /// Opens a library as [`Session::open_library`] does, or creates one where `creates`, with
+    /// models that have learned nothing yet: [`Session::catch_up`] teaches them while it is in use.
+    ///
+    /// # Errors
+    /// As [`Session::open_library`] and [`Session::open_or_create_library`].
+    pub fn open_library_first(&self, folder: &Path, creates: bool) -> Result<Library> {
+        if self.is_read_only {
+            return self.open_library(folder);
+        }
+        refuse_network(folder)?;
+        let options = LibraryOptions { later: true, ..LibraryOptions::new(Arc::clone(&self.decoder), &self.progress) };
+        let open = || if creates { Library::open_or_create(folder, &options) } else { Library::open(folder, &options) };
+        let library = self.pool.install(open)?;
+        match library.read_only().filter(|_| creates) {
+            // Who may make a library wants to write to it.
+            Some(why) => Err(why.error(folder)),
+            None => Ok(library),
+        }
+    }
+
+    /// Teaches the models of a library that was opened by [`Session::open_library_first`]; it can
+    /// be used meanwhile. Afterwards the recogniser compares, and weighs, as it did when the
+    /// library was closed.
+    ///
+    /// # Errors
+    /// As [`Library::end_catching_up`]; the models have learned nothing then.
+    pub fn catch_up(&self, library: &Mutex<Library>) -> Result<()> {
+        let begun = hold(library).begin_to_catch_up()?;
+        let caught = begun.map(|begun| self.pool.install(|| begun.learn(&self.progress)));
+        let mut library = hold(library);
+        if let Some(caught) = caught {
+            library.end_catching_up(caught, &self.progress)?;
+        }
+        library_kinds::restore(&mut library);
+        search_choice::restore(&mut library, &self.progress)
     }
 
     /// Opens a library to check it, without a change to it.

@@ -24,6 +24,9 @@ pub(super) struct Appearances {
     without: HashSet<ContentHash>,
 }
 
+/// Images whose appearances are read in a moment.
+const FEW: usize = 500;
+
 /// The most files decoded in one call, where the cache has no thumbnail.
 const DECODED: usize = 64;
 
@@ -92,6 +95,11 @@ impl Library {
             }
         }
         Ok(left)
+    }
+
+    /// Whether the appearances of all but a few hundred images are in memory. O(1).
+    pub fn has_appearances(&self) -> bool {
+        self.state.records().len() <= self.appearances.of.len() + self.appearances.without.len() + FEW
     }
 
     /// The appearance of an image, if it is in memory.

@@ -1,6 +1,7 @@
 //! How many captions an image has at most, and how long they are, whichever way they come.
 
 use super::event::Caption;
+use crate::plural::{count, grouped};
 
 /// Longest caption in characters.
 pub const LONGEST_CAPTION: usize = 10_000;
@@ -58,6 +59,9 @@ impl Captions {
 
 /// What is said of captions that were left out.
 pub(super) fn left_out(n: usize) -> String {
-    let which = if n == 1 { "1 caption was".to_owned() } else { format!("{n} captions were") };
-    format!("{which} left out: an image has at most {MOST_CAPTIONS}, of at most {LONGEST_CAPTION} characters each and {MOST_TEXT} in all")
+    let (were, longest, all) = (if n == 1 { "was" } else { "were" }, grouped(LONGEST_CAPTION), grouped(MOST_TEXT));
+    format!(
+        "{} {were} left out: an image has at most {MOST_CAPTIONS}, of at most {longest} characters each and {all} in all",
+        count(n, "caption")
+    )
 }

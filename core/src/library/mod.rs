@@ -52,6 +52,7 @@ pub mod brought;
 pub mod brought_vector;
 pub mod cache;
 pub mod captions;
+mod catching_up;
 pub mod chain;
 mod check;
 mod classes;
@@ -111,16 +112,19 @@ use features::{Extraction, FeatureStore};
 use forget::Purge;
 use lock::Lock;
 use looks::LookIndexes;
-use models::{ModelUpdate, Models};
+use models::{Log, ModelUpdate, Models};
 use pair::Pair;
 use read_only::{ReadCopy, ReadOnly};
 use snapshot::{Snapshots, next_time};
 use state::{Place, Root, State};
 use store::Store;
 
+pub use catching_up::CatchingUp;
 pub use files::{CACHE, DATABASE, MODELS, is_library};
 pub use glimpse::{Glimpse, GlimpseLikeness};
+pub use opening::first_images;
 pub use repair::has_lost_its_database;
+pub use store::first::FirstImages;
 
 const LATER: &str = "the change is saved, and learned when the library is next opened";
 
@@ -171,6 +175,9 @@ pub struct LibraryOptions<'a> {
     pub learned: Option<CkmOptions>,
     /// Where files beside the database are kept.
     pub storage: Arc<dyn Storage>,
+    /// Whether the models stay as they are when it is opened to be written to, and catch up while
+    /// it is in use: see [`Library::begin_to_catch_up`].
+    pub later: bool,
     /// Reports progress and carries cancellation.
     pub progress: &'a Progress,
 }
@@ -179,7 +186,7 @@ impl<'a> LibraryOptions<'a> {
     /// The usual recogniser, and files on disk.
     pub fn new(decoder: Arc<dyn Decoder>, progress: &'a Progress) -> Self {
         let (options, learned) = (Preset::Mixed.options(), Some(Preset::All.options()));
-        Self { decoder, options, learned, storage: Arc::new(Disk), progress }
+        Self { decoder, options, learned, storage: Arc::new(Disk), later: false, progress }
     }
 }
 
@@ -371,7 +378,11 @@ impl Library {
     fn catch_up(&mut self, progress: &Progress) -> Result<()> {
         let Self { store, cache, state, models, decoder, options, extraction, .. } = self;
         let features = FeatureStore { cache, decoder: &**decoder, options, extraction };
-        models.catch_up(store, state, &features, progress)
+        let log = Log::of(models, store, cache, state)?;
+        if !models.catch_up(&log, state, &features, progress)? {
+            models.catch_up(&Log::whole(store)?, state, &features, progress)?;
+        }
+        Ok(())
     }
 
     /// Teaches the models a step that changed some images. The step itself is on disk already:

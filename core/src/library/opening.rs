@@ -17,11 +17,19 @@ use super::models::Models;
 use super::pair::Pair;
 use super::read_only::{ReadCopy, ReadOnly};
 use super::repair::has_lost_its_database;
+use super::store::first::{FirstImages, first};
 use super::store::inspect::is_newer;
 use super::store::{REPAIR, Store};
 use super::{Library, LibraryOptions};
 use crate::envelope::is_model;
 use crate::error::{Error, Result};
+
+/// The first `n` images of the library in `folder`, to be shown while it is opened, which reads and
+/// checks all of it first. `None` where they cannot be read, whatever the reason: opening tells it.
+/// O(`n`), and counting the images.
+pub fn first_images(folder: &Path, n: usize) -> Option<FirstImages> {
+    first(&folder.join(DATABASE), n)
+}
 
 impl Library {
     /// Opens the library in `folder`.
@@ -197,23 +205,29 @@ impl Library {
             _lock: None,
             _copy: None,
         };
-        match library.choose_recogniser().and_then(|()| library.catch_up(opening.progress)) {
-            // The log was read without an error, so it is the cache that is damaged.
+        let is_later = opening.later && library.read_only.is_none();
+        let teach = |library: &mut Self| if is_later { Ok(()) } else { library.catch_up(opening.progress) };
+        match library.choose_recogniser().and_then(|()| teach(&mut library)) {
             Err(Error::Data { path, .. }) if path == library.cache.path() => {
-                let path = path.clone();
-                drop(std::mem::replace(&mut library.cache, Cache::passing()?));
-                if library.read_only.is_none() {
-                    Cache::put_aside(&path)?;
-                    library.cache = Cache::open(&path)?;
-                }
-                library.found.push(DAMAGED_CACHE.into());
-                library.mended.push(format!("{CACHE} was damaged, and was made again from the images and the log"));
-                library.choose_recogniser()?;
-                library.catch_up(opening.progress)?;
+                library.renew_cache()?;
+                teach(&mut library)?;
             }
             outcome => outcome?,
         }
         Ok(library)
+    }
+
+    /// Begins a new cache in the place of one that is damaged, and the recogniser with it.
+    pub(super) fn renew_cache(&mut self) -> Result<()> {
+        let path = self.cache.path().to_owned();
+        drop(std::mem::replace(&mut self.cache, Cache::passing()?));
+        if self.read_only.is_none() {
+            Cache::put_aside(&path)?;
+            self.cache = Cache::open(&path)?;
+        }
+        self.found.push(DAMAGED_CACHE.into());
+        self.mended.push(format!("{CACHE} was damaged, and was made again from the images and the log"));
+        self.choose_recogniser()
     }
 
     /// Closes the library: writes checkpoints of the models and, when it is due, a snapshot.

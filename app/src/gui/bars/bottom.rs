@@ -38,6 +38,15 @@ fn job_ui(ui: &mut Ui, panel: &mut Panel<'_>, job: &JobView) {
     if ui.add_enabled(!job.stopping, egui::Button::new(stop).small()).on_hover_text("What was done till then stays").clicked() {
         panel.ask(Command::Cancel(job.id));
     }
+    if let Some(is_put_off) = job.put_off {
+        let (words, hover) = match is_put_off {
+            true => ("Go on", "Let it go on whenever nothing else is running"),
+            false => ("Later", "Put it off until you let it go on; what was done till then stays"),
+        };
+        if ui.small_button(words).on_hover_text(hover).clicked() {
+            panel.ask(Command::PutOff(job.id, !is_put_off));
+        }
+    }
     let (done, total) = (job.snapshot.done, job.snapshot.total);
     if total > 0 {
         let share = (done as f32 / total as f32).clamp(0.0, 1.0);

@@ -9,13 +9,15 @@ use crate::gui::widgets::select_text;
 /// replaces it. Returns whether Enter was pressed in it.
 pub(super) fn field_ui(ui: &mut Ui, draft: &mut ModalDraft, name: &str, hint: &str) -> bool {
     let id = Id::unique("modal field");
-    if std::mem::take(&mut draft.is_new) {
-        let selected = draft.selected.take().unwrap_or_else(|| 0..draft.text.chars().count());
-        ui.memory_mut(|memory| memory.request_focus(id));
-        select_text(ui, id, selected);
-    }
     let edit = TextEdit::singleline(&mut draft.text).id(id).hint_text(hint.to_owned()).desired_width(f32::INFINITY).char_limit(4000);
     let response = ui.add(edit);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, name));
+    if std::mem::take(&mut draft.is_new) {
+        let selected = draft.selected.take().unwrap_or_else(|| 0..draft.text.chars().count());
+        // Not before the field is added: one that cannot be used yet, as in a window's first pass,
+        // gives the focus up.
+        response.request_focus();
+        select_text(ui, id, selected);
+    }
     response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
 }

@@ -4,6 +4,7 @@ mod browse;
 mod cluster_errors;
 mod clusters;
 mod copies;
+pub(in crate::gui) mod first;
 pub mod label;
 mod library;
 mod looks;

@@ -169,8 +169,8 @@ impl Part for Clusters {
     fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
             Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
-            Event::Opened | Event::Changed if self.is_watched => self.ask(ctx),
-            Event::Opened | Event::Changed => {}
+            Event::Ready | Event::Changed if self.is_watched && ctx.is_ready() => self.ask(ctx),
+            Event::First | Event::Opened | Event::Ready | Event::Changed => {}
         }
     }
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 
-use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
 use tessera_core::library::state::State;
+use tessera_core::library::{FirstImages, Library};
 use tessera_core::{Error, Result};
 
 use super::super::Session;
@@ -32,6 +32,14 @@ pub(super) struct OpenLibrary {
     pub(super) name: String,
     pub(super) shared: Arc<Mutex<Library>>,
     pub(super) state: State,
+    /// Whether its models have learned everything.
+    pub(super) is_ready: bool,
+}
+
+/// The first images of a library that is being opened.
+pub(super) struct First {
+    pub(super) folder: PathBuf,
+    pub(super) images: FirstImages,
 }
 
 /// Sends results of other threads to the desk.
@@ -58,8 +66,12 @@ impl Outbox {
 pub(super) enum Event {
     /// It was closed, and all jobs were stopped.
     Closed,
+    /// The first images of one that is being opened are there.
+    First,
     /// Another one is open.
     Opened,
+    /// Its models have learned everything.
+    Ready,
     /// Its state has changed.
     Changed,
 }
@@ -77,6 +89,10 @@ pub(super) struct Context {
     pub(super) session: Session,
     /// For work that the user waits for: its thread pool is separate, so long jobs cannot fill it.
     pub(super) quick: Session,
+    /// For work that the program does by itself, on threads that nothing else waits for.
+    pub(super) own: Session,
+    /// The first images of the library that is being opened.
+    pub(super) first: Option<First>,
     pub(super) library: Option<OpenLibrary>,
     pub(super) jobs: Jobs,
     pub(super) notices: Notices,
@@ -95,6 +111,8 @@ impl Context {
         let complain = outbox.clone();
         Ok(Self {
             quick: session.beside()?,
+            own: session.beside()?,
+            first: None,
             session,
             library: None,
             jobs: Jobs::default(),
@@ -109,6 +127,16 @@ impl Context {
     /// The state of the open library.
     pub(super) fn state(&self) -> Option<&State> {
         self.library.as_ref().map(|open| &open.state)
+    }
+
+    /// Whether a library is open whose models have learned everything.
+    pub(super) fn is_ready(&self) -> bool {
+        self.library.as_ref().is_some_and(|open| open.is_ready)
+    }
+
+    /// Whether a library is open whose models have not learned everything yet.
+    pub(super) fn waits_for_models(&self) -> bool {
+        self.library.as_ref().is_some_and(|open| !open.is_ready)
     }
 
     /// The last event of the open library.
@@ -191,7 +219,12 @@ impl Context {
     /// Starts a job. When one of its kind is running and that kind is not replaced, a notice says
     /// so instead.
     pub(super) fn job<M: Into<Message>>(&mut self, kind: JobKind, work: impl FnOnce(&Session) -> Result<M> + Send + 'static) {
-        let (session, wake) = (self.session.clone(), Arc::clone(&self.outbox.wake));
+        let session = self.session.clone();
+        self.job_by(&session, kind, work);
+    }
+
+    fn job_by<M: Into<Message>>(&mut self, session: &Session, kind: JobKind, work: impl FnOnce(&Session) -> Result<M> + Send + 'static) {
+        let (session, wake) = (session.clone(), Arc::clone(&self.outbox.wake));
         let words = kind.words();
         let is_started = self.jobs.start(
             kind,
@@ -213,8 +246,19 @@ impl Context {
         kind: JobKind,
         work: impl FnOnce(&Session, &Mutex<Library>) -> Result<M> + Send + 'static,
     ) {
+        let session = self.session.clone();
+        self.library_job_by(&session, kind, work);
+    }
+
+    /// As [`Context::library_job`], on the threads of a session.
+    pub(super) fn library_job_by<M: Into<Message>>(
+        &mut self,
+        session: &Session,
+        kind: JobKind,
+        work: impl FnOnce(&Session, &Mutex<Library>) -> Result<M> + Send + 'static,
+    ) {
         let Some(library) = self.shared() else { return };
-        self.job(kind, move |session| match work(session, &library) {
+        self.job_by(session, kind, move |session| match work(session, &library) {
             Err(Error::Cancelled) => Ok(library_act::state_and(&library, note("Stopped; what was done stays")).into()),
             outcome => outcome.map(Into::into),
         });

@@ -33,6 +33,7 @@ impl Desk {
     /// Sets whether the recognition is visible: only then is it computed anew when the library
     /// changes.
     pub fn watch_recognition(&mut self, is_watched: bool) {
+        let is_watched = is_watched && !self.ctx.waits_for_models();
         self.parts.recognising.watch(&mut self.ctx, is_watched);
     }
 
@@ -44,17 +45,20 @@ impl Desk {
     /// Sets whether the page of similar images is visible: only then is the answer asked for anew
     /// when the library changes.
     pub fn watch_similar(&mut self, is_watched: bool) {
+        let is_watched = is_watched && !self.ctx.waits_for_models();
         self.parts.similar.watch(&mut self.ctx, is_watched);
     }
 
     /// Sets whether the map is visible: it is made when it first is.
     pub fn watch_map(&mut self, is_watched: bool) {
+        let is_watched = is_watched && !self.ctx.waits_for_models();
         self.parts.map.watch(&mut self.ctx, is_watched);
     }
 
     /// Sets whether a page that shows clusters is visible: only then are they described anew when
     /// the library changes.
     pub fn watch_clusters(&mut self, is_watched: bool) {
+        let is_watched = is_watched && !self.ctx.waits_for_models();
         self.parts.clusters.watch(&mut self.ctx, is_watched);
     }
 

@@ -14,18 +14,20 @@ use crate::job::{Job, JobKind};
 #[derive(Default)]
 pub struct Jobs {
     running: BTreeMap<JobId, Job<Message>>,
+    /// Those that the program does by itself, and whether the user has put each off.
+    own: BTreeMap<JobId, bool>,
     last: u64,
 }
 
 impl Jobs {
     /// The running jobs, the oldest first.
     pub fn list(&self) -> Vec<JobView> {
-        self.running.iter().map(view).collect()
+        self.running.iter().map(|job| self.view(job)).collect()
     }
 
     /// The running job of a kind.
     pub fn of(&self, kind: &JobKind) -> Option<JobView> {
-        self.running.iter().find(|(_, job)| job.kind() == kind).map(view)
+        self.running.iter().find(|(_, job)| job.kind() == kind).map(|job| self.view(job))
     }
 
     /// Whether a job of a kind is running.
@@ -38,9 +40,15 @@ impl Jobs {
         self.running.values().any(|job| job.kind().is_import())
     }
 
-    /// Whether any job is running whose work would be lost by closing the program. What the network
-    /// has looked at is kept, an index or a map is made when it is next needed, and new images get
-    /// clusters when these are next looked at.
+    /// Whether any job is running whose work would be lost by closing the program: those of
+    /// [`Jobs::is_busy`] but for the reading of words and pieces.
+    pub fn would_lose_work(&self) -> bool {
+        self.is_busy() && self.running.values().any(|job| *job.kind() != JobKind::CatchUp)
+    }
+
+    /// Whether any job is running that the user waits for. What the network has looked at is kept,
+    /// an index or a map is made when it is next needed, and new images get clusters when these are
+    /// next looked at.
     pub fn is_busy(&self) -> bool {
         let can_wait = |job: &JobKind| {
             use JobKind::{AssignClusters, GrowLooks, LayOutMap, LookWithNetwork, PlanImport};
@@ -68,6 +76,39 @@ impl Jobs {
         true
     }
 
+    /// Lets the job of a kind wait whenever something that was asked for is running.
+    pub(super) fn let_give_way(&mut self, kind: &JobKind) {
+        self.own.extend(self.running.iter().filter(|(_, job)| job.kind() == kind).map(|(id, _)| (*id, false)));
+    }
+
+    /// Notes that the user asks for what a job of this kind does by itself.
+    pub(super) fn ask_for(&mut self, kind: &JobKind) {
+        for (id, job) in self.running.iter().filter(|(_, job)| job.kind() == kind) {
+            self.own.remove(id);
+            job.pause(false);
+        }
+    }
+
+    /// Puts off a job that the program does by itself, or lets it go on.
+    pub(super) fn put_off(&mut self, id: JobId, is_put_off: bool) {
+        if let Some(own) = self.own.get_mut(&id) {
+            *own = is_put_off;
+        }
+    }
+
+    /// Lets what the program does by itself wait while something else is running, and go on after
+    /// that unless it was put off.
+    pub(super) fn give_way(&mut self) {
+        let Self { running, own, .. } = self;
+        own.retain(|id, _| running.contains_key(id));
+        let is_asked = running.keys().any(|id| !own.contains_key(id));
+        for (id, is_put_off) in own {
+            if let Some(job) = running.get(id) {
+                job.pause(is_asked || *is_put_off);
+            }
+        }
+    }
+
     /// Cancels the job of a kind and drops its result.
     pub(super) fn stop(&mut self, kind: &JobKind) {
         self.running.retain(|_, job| job.kind() != kind);
@@ -76,6 +117,7 @@ impl Jobs {
     /// Cancels all jobs and drops their results.
     pub(super) fn stop_all(&mut self) {
         self.running.clear();
+        self.own.clear();
     }
 
     /// Cancels a job; its result is still delivered.
@@ -95,15 +137,17 @@ impl Jobs {
         });
         outcomes
     }
-}
 
-fn view((id, job): (&JobId, &Job<Message>)) -> JobView {
-    JobView {
-        id: *id,
-        kind: job.kind().clone(),
-        name: job.kind().words().into_owned(),
-        snapshot: job.snapshot(),
-        elapsed: job.elapsed(),
-        stopping: job.is_cancelled(),
+    fn view(&self, (id, job): (&JobId, &Job<Message>)) -> JobView {
+        JobView {
+            id: *id,
+            kind: job.kind().clone(),
+            name: job.kind().words().into_owned(),
+            snapshot: job.snapshot(),
+            elapsed: job.elapsed(),
+            stopping: job.is_cancelled(),
+            waits: job.is_paused(),
+            put_off: self.own.get(id).copied(),
+        }
     }
 }

@@ -117,6 +117,7 @@ impl Part for CollectionMap {
     fn hear(&mut self, _: &mut Context, event: Event) {
         match event {
             Event::Closed | Event::Opened => *self = Self { turn: self.turn + 1, ..Self::default() },
+            Event::First | Event::Ready => {}
             Event::Changed => self.is_changed = true,
         }
     }

@@ -37,11 +37,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use tessera_core::library::FirstImages;
 use tessera_core::library::import::ImportOptions;
 use tessera_core::library::state::State;
 
 use super::Session;
 use crate::command::{Command, Written};
+use crate::job::JobKind;
 use clusters::Clusters;
 pub use context::NOTHING_OPEN;
 use context::{Context, Event, Next};
@@ -122,6 +124,10 @@ impl Desk {
     /// Starts a command; returns at once.
     pub fn run(&mut self, command: Command) {
         let Self { ctx, parts, .. } = self;
+        if ctx.waits_for_models() && command.needs_models() {
+            parts.opening.hold_back(ctx, command);
+            return self.settle();
+        }
         match command {
             Command::Open(path) => opening::open_path(ctx, path, Joins::No),
             Command::Add(path) => opening::open_path(ctx, path, Joins::Library),
@@ -192,7 +198,7 @@ impl Desk {
             Command::ExportPicture(to) => parts.recognising.export_picture(ctx, to, false),
             Command::DrawCollage => parts.recognising.draw_collage(ctx),
             Command::LeaveOut(image) => parts.recognising.leave_out(ctx, image),
-            Command::Evaluate => recognising::judge(ctx),
+            Command::Evaluate => recognising::judge(ctx, false),
             Command::FindHarm => recognising::find_harm(ctx),
             Command::FindCopies(distance) => near_copies::find(ctx, distance),
             Command::NotCopies(one, other) => ctx.act(move |library| library.not_copies(one, other, true)),
@@ -219,8 +225,10 @@ impl Desk {
             Command::RetrySkipped => upkeep::retry_skipped(ctx),
             Command::Reveal(path) => files::reveal(ctx, path),
             Command::Cancel(id) => ctx.jobs.cancel(id),
+            Command::PutOff(id, is_put_off) => ctx.jobs.put_off(id, is_put_off),
         }
         self.settle();
+        self.ctx.jobs.give_way();
     }
 
     /// Takes in the results that have arrived since the last call. Returns whether anything
@@ -237,10 +245,13 @@ impl Desk {
         self.refresher.refresh(&mut self.ctx);
         self.settle();
         // Parts have heard by now of what has changed.
-        self.parts.recognising.judge_if_due(&mut self.ctx);
-        self.parts.similar.grow_if_due(&mut self.ctx);
-        self.parts.clusters.assign_if_due(&mut self.ctx);
+        if self.ctx.is_ready() {
+            self.parts.recognising.judge_if_due(&mut self.ctx);
+            self.parts.similar.grow_if_due(&mut self.ctx);
+            self.parts.clusters.assign_if_due(&mut self.ctx);
+        }
         self.settle();
+        self.ctx.jobs.give_way();
         has_changed
     }
 
@@ -272,6 +283,18 @@ impl Desk {
     /// The state of the open library.
     pub fn state(&self) -> Option<&State> {
         self.ctx.state()
+    }
+
+    /// The first images of the library that is being opened, until all of it is there.
+    pub fn first(&self) -> Option<&FirstImages> {
+        let is_opening = self.ctx.library.is_none() && self.ctx.jobs.is_running(&JobKind::Open);
+        self.ctx.first.as_ref().filter(|_| is_opening).map(|first| &first.images)
+    }
+
+    /// Whether a library is open whose models have learned everything: until then searches and
+    /// recognition wait.
+    pub fn is_ready(&self) -> bool {
+        self.ctx.is_ready()
     }
 
     /// The jobs under way.

@@ -53,7 +53,7 @@ impl Part for NearCopies {
         match event {
             Event::Closed => *self = Self::default(),
             Event::Changed => self.regroup(ctx),
-            Event::Opened => {}
+            Event::First | Event::Opened | Event::Ready => {}
         }
     }
 }

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use tessera_core::data::{Dataset, Labels, OpenOptions};
 use tessera_core::error::display;
+use tessera_core::library::import::hold;
 use tessera_core::library::repair::repair;
-use tessera_core::library::{DATABASE, Library, snapshot};
+use tessera_core::library::{DATABASE, Library, first_images, snapshot};
 use tessera_core::picture::decode::SIDE;
 use tessera_core::picture::thumbnail;
 use tessera_core::{Error, Result};
@@ -18,7 +19,7 @@ use tessera_core::{Error, Result};
 use super::super::Session;
 use super::super::library::{Target, named, what_is};
 use super::Message as DeskMessage;
-use super::context::{Context, Event, OpenLibrary};
+use super::context::{Context, Event, First, OpenLibrary};
 use super::notices::{note, problem};
 use super::part::Part;
 use super::recognising;
@@ -30,6 +31,10 @@ use crate::job::JobKind;
 const TRIES: usize = 60;
 /// Time between checks whether a library is free.
 const WAIT: Duration = Duration::from_millis(5);
+/// Images that are shown while a library is opened, at most.
+const FIRST: usize = 400;
+/// After so long it is told that a command waits for the models.
+const TOLD_AFTER: Duration = Duration::from_millis(300);
 
 /// The state of opening and closing.
 #[derive(Default)]
@@ -46,6 +51,8 @@ pub struct Opening {
     tray: Vec<Tried>,
     /// Whether the page of recognition is to be shown because an image or a model was opened.
     turns: bool,
+    /// Commands that need the models, until these have learned everything.
+    held_back: Vec<Command>,
 }
 
 /// A library whose database is damaged.
@@ -59,12 +66,35 @@ struct Damaged {
 pub(super) enum Message {
     /// What lies at a path.
     Found(Found),
+    /// The first images of the library that is being opened, and the number of the opening.
+    First(u64, First),
     /// A folder has pictures, or a library already; and whether an import is planned first.
     Fillable(PathBuf, bool),
     /// A library was opened.
     Opened(Box<Opened>),
     /// A library could not be opened because it is damaged: its folder, and the damage in words.
     Damaged(PathBuf, String),
+    /// The models of the open library have learned everything.
+    Ready,
+    /// They could not, so that the library is closed.
+    NotReady(DeskError),
+}
+
+/// Why the models of a library could not learn.
+pub(super) struct DeskError {
+    /// The folder of the library, where its database is damaged.
+    damaged: Option<PathBuf>,
+    words: String,
+}
+
+impl DeskError {
+    fn new(error: &Error) -> Self {
+        let damaged = match error {
+            Error::Data { path, .. } if path.ends_with(DATABASE) => Some(path.parent().unwrap_or(path).to_owned()),
+            _ => None,
+        };
+        Self { damaged, words: error.to_string() }
+    }
 }
 
 /// What lies at a path.
@@ -127,11 +157,32 @@ impl Part for Opening {
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
             Message::Found(found) => self.open_found(ctx, found),
-            Message::Fillable(folder, plans) => self.open(ctx, move |session| open_folder(session, &folder, plans)),
+            Message::First(number, first) => {
+                if ctx.outbox.library == number && ctx.library.is_none() {
+                    ctx.first = Some(first);
+                    ctx.announce(Event::First);
+                }
+            }
+            Message::Fillable(folder, plans) => {
+                let of = folder.clone();
+                self.open(ctx, move |session| session.library_of(&of).ok(), move |session| open_folder(session, &folder, plans));
+            }
             Message::Opened(opened) => self.opened(ctx, *opened),
             Message::Damaged(folder, words) => {
                 ctx.tell(problem(&words));
                 self.damaged = Some(Damaged { folder, words });
+            }
+            Message::Ready => {
+                if let Some(open) = &mut ctx.library {
+                    open.is_ready = true;
+                    ctx.announce(Event::Ready);
+                }
+                std::mem::take(&mut self.held_back).into_iter().for_each(|command| ctx.ask(command));
+            }
+            Message::NotReady(DeskError { damaged, words }) => {
+                self.close(ctx);
+                ctx.tell(problem(&words));
+                self.damaged = damaged.map(|folder| Damaged { folder, words });
             }
         }
     }
@@ -139,6 +190,7 @@ impl Part for Opening {
     fn hear(&mut self, _: &mut Context, event: Event) {
         if event == Event::Closed {
             self.damaged = None;
+            self.held_back.clear();
         }
     }
 }
@@ -184,14 +236,17 @@ impl Opening {
             // It is imported into the library that is being opened.
             Target::Folder if joins.is_library() && ctx.jobs.is_running(&JobKind::Open) => self.waiting.push((path, joins.plans())),
             Target::Folder if joins.is_library() && ctx.library.is_some() => ctx.ask(import_of(path, joins.plans())),
-            Target::Library => self.open(ctx, move |session| open_library(session, &path)),
+            Target::Library => {
+                let folder = path.clone();
+                self.open(ctx, move |_| Some(folder), move |session| open_library(session, &path));
+            }
             Target::Folder => look_into(ctx, path, joins.plans()),
         }
     }
 
     /// Opens the built-in sample.
     pub(super) fn open_sample(&mut self, ctx: &mut Context) {
-        self.open(ctx, |session| {
+        self.open(ctx, nothing_first, |session| {
             let sample = session.sample()?;
             let mut opened = open_folder(session, &sample.train, false)?;
             opened.name = "Sample".into();
@@ -207,16 +262,16 @@ impl Opening {
     pub(super) fn restore_snapshot(&mut self, ctx: &mut Context, path: PathBuf) {
         let Some(open) = &ctx.library else { return };
         let (folder, source, name) = (open.folder.clone(), open.source.clone(), open.name.clone());
-        self.open(ctx, move |session| {
+        self.open(ctx, nothing_first, move |session| {
             snapshot::restore(&folder, &path, session.progress())?;
-            let library = session.open_library(&folder)?;
+            let library = session.open_library_first(&folder, false)?;
             Ok(Opened::new(folder.clone(), source.clone(), name.clone(), library))
         });
     }
 
     /// Repairs a damaged library from its snapshots and its journal, and opens it.
     pub(super) fn repair(&mut self, ctx: &mut Context, folder: PathBuf) {
-        self.open(ctx, move |session| {
+        self.open(ctx, nothing_first, move |session| {
             let repaired = repair(&folder, session.progress())?;
             let mut opened = open_library(session, &folder)?;
             opened.news = repaired.done.into_iter().map(|words| format!("Repaired: {words}")).chain(repaired.lost).collect();
@@ -224,10 +279,16 @@ impl Opening {
         });
     }
 
-    /// Closes the open library, then starts a job that opens another one or the same again.
-    fn open(&mut self, ctx: &mut Context, open: impl Fn(&Session) -> Result<Opened> + Send + 'static) {
+    /// Closes the open library, then starts a job that opens another one or the same again; the
+    /// first images of the library in the folder that `first` names are shown meanwhile.
+    fn open(
+        &mut self,
+        ctx: &mut Context,
+        first: impl FnOnce(&Session) -> Option<PathBuf> + Send + 'static,
+        open: impl Fn(&Session) -> Result<Opened> + Send + 'static,
+    ) {
         self.close(ctx);
-        let (before, gate) = (self.closing.clone(), Arc::clone(&self.gate));
+        let (before, gate, outbox) = (self.closing.clone(), Arc::clone(&self.gate), ctx.outbox.clone());
         ctx.job(JobKind::Open, move |session| {
             session.progress().begin("Waiting for the library before", 0);
             while before.strong_count() > 0 {
@@ -238,6 +299,13 @@ impl Opening {
             }
             // An earlier job that was cancelled may still be opening the same library.
             let _gate = gate.lock().unwrap_or_else(PoisonError::into_inner);
+            // A library that is only read gets no file beside it.
+            if !session.is_read_only
+                && let Some(folder) = first(session)
+                && let Some(images) = first_images(&folder, FIRST)
+            {
+                outbox.send(Message::First(outbox.library, First { folder, images }));
+            }
             let mut tries = 0;
             let opened = loop {
                 match open(session) {
@@ -245,7 +313,7 @@ impl Opening {
                     Err(Error::Busy { .. }) if tries < TRIES => tries += 1,
                     Err(ref error @ Error::Data { ref path, .. }) if path.ends_with(DATABASE) => {
                         let folder = path.parent().unwrap_or(path).to_owned();
-                        return Ok(vec![Message::Damaged(folder, error.to_string()).into()]);
+                        return Ok(Message::Damaged(folder, error.to_string()));
                     }
                     outcome => break outcome?,
                 }
@@ -254,8 +322,7 @@ impl Opening {
             if session.progress().is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            let known = recognising::known(&opened.library);
-            Ok(vec![Message::Opened(Box::new(opened)).into(), DeskMessage::from(known)])
+            Ok(Message::Opened(Box::new(opened)))
         });
     }
 
@@ -263,8 +330,9 @@ impl Opening {
         let Opened { folder, source, name, library, tray, then, news } = opened;
         self.close(ctx);
         let state = library.state().clone();
-        ctx.library = Some(OpenLibrary { folder, source, name, shared: Arc::new(Mutex::new(library)), state });
+        ctx.library = Some(OpenLibrary { folder, source, name, shared: Arc::new(Mutex::new(library)), state, is_ready: false });
         ctx.announce(Event::Opened);
+        catch_up(ctx);
         self.tray = tray;
         for words in news {
             ctx.tell(note(words));
@@ -273,10 +341,28 @@ impl Opening {
         then.into_iter().chain(joining).for_each(|command| ctx.ask(command));
     }
 
+    /// Keeps a command that needs the models until these have learned everything; it takes the
+    /// place of an earlier one of its kind.
+    pub(super) fn hold_back(&mut self, ctx: &mut Context, command: Command) {
+        let kind = std::mem::discriminant(&command);
+        let before = self.held_back.len();
+        if command.is_replaced() {
+            self.held_back.retain(|other| std::mem::discriminant(other) != kind);
+        }
+        let is_first = self.held_back.len() == before;
+        self.held_back.push(command);
+        if !ctx.jobs.is_running(&JobKind::CatchUp) {
+            catch_up(ctx);
+        } else if is_first && ctx.jobs.of(&JobKind::CatchUp).is_some_and(|job| job.elapsed > TOLD_AFTER) {
+            ctx.tell(note("This comes as soon as the library's words and pieces are read"));
+        }
+    }
+
     /// Cancels all jobs, and closes the library on another thread once the tasks queued before are
     /// done. Returns at once.
     pub(super) fn close(&mut self, ctx: &mut Context) {
         ctx.outbox.library += 1;
+        ctx.first = None;
         ctx.jobs.stop_all();
         ctx.announce(Event::Closed);
         self.tray.clear();
@@ -312,6 +398,22 @@ impl Opening {
     }
 }
 
+/// Shows nothing while a library is opened.
+fn nothing_first(_: &Session) -> Option<PathBuf> {
+    None
+}
+
+/// Teaches the models of the open library, which can be used meanwhile. When it is cancelled, they
+/// learn as soon as something needs them.
+fn catch_up(ctx: &mut Context) {
+    let Some(library) = ctx.shared() else { return };
+    ctx.job(JobKind::CatchUp, move |session| match session.catch_up(&library) {
+        Ok(()) => Ok(vec![DeskMessage::from(recognising::known(&hold(&library))), Message::Ready.into()]),
+        Err(Error::Cancelled) => Ok(vec![note("Words and pieces are read as soon as something needs them").into()]),
+        Err(error) => Ok(vec![Message::NotReady(DeskError::new(&error)).into()]),
+    });
+}
+
 /// Opens the library of a folder of images if there is one already, or pictures to fill it with:
 /// otherwise the library that is open stays.
 fn look_into(ctx: &mut Context, folder: PathBuf, plans: bool) {
@@ -339,7 +441,7 @@ impl Opened {
 }
 
 fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
-    let library = session.open_library(folder)?;
+    let library = session.open_library_first(folder, false)?;
     let name = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Opened::new(folder.to_owned(), folder.to_owned(), name, library))
 }
@@ -347,7 +449,7 @@ fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
 /// Opens the library of a plain folder of images; it is created and filled when there is none yet.
 fn open_folder(session: &Session, folder: &Path, plans: bool) -> Result<Opened> {
     let place = session.library_of(folder)?;
-    let library = session.open_or_create_library(&place)?;
+    let library = session.open_library_first(&place, true)?;
     let folder = std::fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let is_known = library.state().roots().any(|(_, root)| root.path == folder);

@@ -52,11 +52,12 @@ impl Part for Pictures {
     fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
             Event::Closed => *self = Self::default(),
-            Event::Opened => {
+            Event::First | Event::Opened => {
                 let thumbnails = |folder: &Path| Thumbnails::new(&ctx.session, &folder.join(CACHE), &ctx.outbox.wake);
-                self.thumbnails = ctx.library.as_ref().map(|open| thumbnails(&open.folder));
+                let first = || ctx.first.as_ref().map(|first| first.folder.as_path());
+                self.thumbnails = ctx.library.as_ref().map(|open| open.folder.as_path()).or_else(first).map(thumbnails);
             }
-            Event::Changed => {}
+            Event::Ready | Event::Changed => {}
         }
     }
 }

@@ -124,7 +124,7 @@ impl Part for Searching {
                 self.words.clear();
                 self.number += 1;
             }
-            Event::Opened => {}
+            Event::First | Event::Opened | Event::Ready => {}
             Event::Changed => self.search_again(ctx),
         }
     }

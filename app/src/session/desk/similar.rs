@@ -189,7 +189,7 @@ impl Part for Similar {
             Event::Closed => *self = Self { by: self.by.take(), recall: self.recall, is_watched: self.is_watched, ..Self::default() },
             Event::Opened => self.may_be_due = true,
             Event::Changed if self.is_watched => self.ask(ctx),
-            Event::Changed => {}
+            Event::First | Event::Ready | Event::Changed => {}
         }
     }
 }

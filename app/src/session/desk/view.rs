@@ -63,6 +63,10 @@ pub struct JobView {
     pub elapsed: Duration,
     /// Whether it was cancelled.
     pub stopping: bool,
+    /// Whether it waits for something that was asked for, or was put off.
+    pub waits: bool,
+    /// Of what the program does by itself, whether the user has put it off.
+    pub put_off: Option<bool>,
 }
 
 /// The answer to a search.

@@ -7,4 +7,5 @@ pub mod registry;
 pub mod words;
 
 pub use model::{Model, ModelUpdate};
+pub(in crate::library) use registry::Log;
 pub use registry::Models;

@@ -7,6 +7,7 @@ use super::recogniser::Recogniser;
 use super::words::Words;
 use crate::ckm::CkmOptions;
 use crate::error::Result;
+use crate::ids::ItemId;
 use crate::library::cache::Cache;
 use crate::library::event::{Event, EventId};
 use crate::library::features::FeatureStore;
@@ -67,27 +68,60 @@ impl Models {
 
     /// Brings all of them up to date with `state`, the state after all events: each from its
     /// checkpoint in the cache where that can be used, otherwise from the first event. O(events
-    /// after the checkpoints).
+    /// after the checkpoints). `false` where a checkpoint cannot be used and `log` begins later:
+    /// the models are behind then.
     ///
     /// # Errors
-    /// As [`Model::learn`], and [`crate::Error::Data`] when the log or the cache is damaged; the
-    /// models are behind then.
+    /// As [`Model::learn`], and [`crate::Error::Data`] when the cache is damaged; the models are
+    /// behind then.
     pub(in crate::library) fn catch_up(
         &mut self,
-        store: &Store,
+        log: &Log,
         state: &State,
         features: &FeatureStore<'_>,
         progress: &Progress,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         self.behind = true;
         let mut kept_at = state.last_event();
         for model in self.all_mut() {
             let checkpoint = features.cache.checkpoint(&model.name())?;
             kept_at = kept_at.min(checkpoint.as_ref().map(|(at, _)| *at));
-            catch_up(model, checkpoint, store, state, features, progress)?;
+            if !catch_up(model, checkpoint, log, state, features, progress)? {
+                return Ok(false);
+            }
             model.caught_up(progress)?;
         }
         self.kept_at = kept_at;
+        self.behind = false;
+        Ok(true)
+    }
+
+    /// Teaches models that have caught up with the state `before` what came after it: the events,
+    /// and then what is no event, such as where files were found.
+    ///
+    /// # Errors
+    /// As [`Model::learn`]; the models are behind then.
+    pub(in crate::library) fn follow(
+        &mut self,
+        before: State,
+        events: &[Event],
+        now: &State,
+        features: &FeatureStore<'_>,
+        progress: &Progress,
+    ) -> Result<()> {
+        self.behind = true;
+        let mut state = before;
+        for event in events {
+            let images = event.images();
+            let before = state.part(&images);
+            state.step(event);
+            self.learn(&ModelUpdate { before: &before, after: &state, images: &images, features, progress })?;
+        }
+        let images: Vec<ItemId> =
+            now.records().iter().filter(|image| state.image(image.id) != Some(*image)).map(|image| image.id).collect();
+        if !images.is_empty() {
+            self.learn(&ModelUpdate { before: &state, after: now, images: &images, features, progress })?;
+        }
         self.behind = false;
         Ok(())
     }
@@ -135,21 +169,69 @@ impl Models {
     }
 }
 
+/// The events that models may have to learn: those after the earliest of their checkpoints, or all
+/// where one of them has none.
+pub(in crate::library) struct Log {
+    from: EventId,
+    events: Vec<Event>,
+}
+
+impl Log {
+    /// What `models` need to catch up with `state`, the state after all events. O(events after the
+    /// checkpoints).
+    ///
+    /// # Errors
+    /// [`crate::Error::Data`] when the log is damaged, [`crate::Error::Io`].
+    pub(in crate::library) fn of(models: &Models, store: &Store, cache: &Cache, state: &State) -> Result<Self> {
+        let mut from = state.last_event().unwrap_or(EventId(0));
+        for model in models.all() {
+            let at = cache.checkpoint(&model.name())?.map(|(at, _)| at);
+            let is_usable = match at {
+                Some(at) => Some(at) <= state.last_event() && store.has(at)?,
+                None => false,
+            };
+            from = from.min(at.filter(|_| is_usable).unwrap_or(EventId(0)));
+        }
+        Ok(Self { from, events: store.events_after(from.0)? })
+    }
+
+    /// All events.
+    ///
+    /// # Errors
+    /// As [`Log::of`].
+    pub(in crate::library) fn whole(store: &Store) -> Result<Self> {
+        Ok(Self { from: EventId(0), events: store.events_after(0)? })
+    }
+
+    /// Whether all events are there.
+    fn is_whole(&self) -> bool {
+        self.from == EventId(0)
+    }
+
+    fn has(&self, event: EventId) -> bool {
+        event == self.from || self.events.binary_search_by_key(&event, |event| event.id).is_ok()
+    }
+
+    fn after(&self, event: EventId) -> &[Event] {
+        &self.events[self.events.partition_point(|other| other.id <= event)..]
+    }
+}
+
 fn catch_up(
     model: &mut dyn Model,
     checkpoint: Option<(EventId, Vec<u8>)>,
-    store: &Store,
+    log: &Log,
     state: &State,
     features: &FeatureStore<'_>,
     progress: &Progress,
-) -> Result<()> {
+) -> Result<bool> {
     // A checkpoint after an event that is lost has learned what the log does not tell.
     let checkpoint = match checkpoint {
-        Some((at, _)) if state.last_event() < Some(at) || !store.has(at)? => None,
+        Some((at, _)) if state.last_event() < Some(at) || !log.has(at) => None,
         found => found,
     };
     if let Some((at, bytes)) = checkpoint {
-        let events = store.events_after(at.0)?;
+        let events = log.after(at);
         // The state at the checkpoint is today's with all later changes reversed.
         let mut then = state.clone();
         for event in events.iter().rev() {
@@ -160,11 +242,14 @@ fn catch_up(
         model.clear();
         let update = ModelUpdate { before: &State::default(), after: &then, images: &[], features, progress };
         if model.restore(&bytes, &update)? {
-            return replay(model, then, &events, features, progress);
+            return replay(model, then, events, features, progress).map(|()| true);
         }
     }
+    if !log.is_whole() {
+        return Ok(false);
+    }
     model.clear();
-    replay(model, state.without_words(), &store.events_after(0)?, features, progress)
+    replay(model, state.without_words(), &log.events, features, progress).map(|()| true)
 }
 
 fn replay(model: &mut dyn Model, mut state: State, events: &[Event], features: &FeatureStore<'_>, progress: &Progress) -> Result<()> {

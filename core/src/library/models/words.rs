@@ -188,7 +188,9 @@ impl Model for Words {
 
     fn restore(&mut self, _bytes: &[u8], update: &ModelUpdate<'_>) -> Result<bool> {
         // Files may have been renamed since; that is no event.
+        update.progress.begin("Reading words", update.after.records().len() as u64);
         for image in update.after.images() {
+            update.progress.step()?;
             for (part, text) in texts(image).into_iter().enumerate() {
                 self.put(image, part, &text);
             }

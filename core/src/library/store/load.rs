@@ -75,14 +75,7 @@ pub(super) fn load(db: &Connection) -> rusqlite::Result<Result<State, String>> {
     let mut query = db.prepare("SELECT image, root, path, hash, bytes, modified, here FROM place NOT INDEXED")?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
-        let place = Place {
-            root: RootId(row.get(1)?),
-            path: from_bytes(row.get(2)?),
-            hash: ContentHash(u128::from_be_bytes(row.get(3)?)),
-            bytes: row.get::<_, i64>(4)? as u64,
-            modified: row.get(5)?,
-            here: row.get(6)?,
-        };
+        let place = place_of(row)?;
         let places = &mut state.edit(ItemId(row.get(0)?)).places;
         places.insert(places.partition_point(|other| (other.root, &other.path) < (place.root, &place.path)), place);
     }
@@ -109,8 +102,20 @@ pub(super) fn load(db: &Connection) -> rusqlite::Result<Result<State, String>> {
     Ok(Ok(state))
 }
 
+/// A place, of the columns after that of its image.
+pub(super) fn place_of(row: &Row<'_>) -> rusqlite::Result<Place> {
+    Ok(Place {
+        root: RootId(row.get(1)?),
+        path: from_bytes(row.get(2)?),
+        hash: ContentHash(u128::from_be_bytes(row.get(3)?)),
+        bytes: row.get::<_, i64>(4)? as u64,
+        modified: row.get(5)?,
+        here: row.get(6)?,
+    })
+}
+
 /// An image record without captions and places, or what is wrong with its row.
-fn image_of(row: &Row<'_>) -> Result<(ItemId, Image), String> {
+pub(super) fn image_of(row: &Row<'_>) -> Result<(ItemId, Image), String> {
     let parse = || -> rusqlite::Result<_> {
         let id = ItemId(row.get("id")?);
         let hash: Option<[u8; 16]> = row.get("hash")?;

@@ -5,6 +5,7 @@
 //! the xxh3-64 of its own columns (`seal`), and everything is also written to the journal
 //! (`journal.jsonl`).
 
+pub(super) mod first;
 pub(super) mod inspect;
 mod load;
 mod log;

@@ -79,6 +79,12 @@ pub(super) fn install(db: &Connection) -> Result<()> {
     db.execute_batch(&sql)
 }
 
+/// The condition that a row of a table is as it was written.
+pub(super) fn holds(table: &str) -> String {
+    let columns = TABLES.iter().find(|(name, ..)| *name == table).map_or_else(String::new, |(_, columns, _)| columns.join(", "));
+    format!("row_hash IS seal('{table}', {columns})")
+}
+
 /// What does not bear its seal, in sentences. O(rows).
 pub(super) fn broken(db: &Connection) -> Result<Vec<String>> {
     let mut found = Vec::new();

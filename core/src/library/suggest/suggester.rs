@@ -252,6 +252,11 @@ impl Suggester {
 }
 
 impl LabelSnapshot {
+    /// Labels that are to be learned.
+    pub fn n_fresh(&self) -> usize {
+        self.fresh.len()
+    }
+
     /// The state of the library at that moment.
     pub fn state(&self) -> &State {
         &self.state

@@ -21,8 +21,13 @@ use super::Message;
 use super::queue::{ChangedSuggestion, KEPT, STRIP};
 use crate::session::Session;
 
+/// Labels that are learned before the first image is shown, at most.
+const AT_ONCE: usize = 200;
+
 /// A result of the thread.
 pub(in super::super) enum AdviserResult {
+    /// There is much to read or to learn before images can be put in order.
+    TakesLong,
     Learned(usize),
     Suggested(ItemId, Option<Suggestion>),
     Arranged(Arranged),
@@ -145,6 +150,9 @@ impl PendingRequest {
 
     fn compute(&self, session: &Session, library: &Mutex<Library>, advisers: &mut Option<AdviserState>) -> Result<()> {
         let SuggestionRequest { queue, pool, order, .. } = &self.request;
+        if !hold(library).has_appearances() {
+            self.tell(AdviserResult::TakesLong);
+        }
         session.load_appearances(library)?;
         let suits = |advisers: &AdviserState| advisers.library == self.outbox.library && advisers.suggester.suits(&hold(library));
         if !advisers.as_ref().is_some_and(suits) {
@@ -153,6 +161,9 @@ impl PendingRequest {
         }
         let Some(advisers) = advisers else { return Ok(()) };
         let snapshot = advisers.suggester.news(&hold(library));
+        if snapshot.n_fresh() > AT_ONCE {
+            self.tell(AdviserResult::TakesLong);
+        }
         session.on_threads(|| advisers.suggester.learn(&snapshot, session.progress()))?;
         self.tell(AdviserResult::Learned(advisers.suggester.n_learned()));
         for id in queue.iter().take(KEPT) {

@@ -75,7 +75,7 @@ impl Part for LabellingDesk {
                 (self.is_watched, self.is_stale) = (false, false);
                 self.thread.stop();
             }
-            Event::Opened => {}
+            Event::First | Event::Opened | Event::Ready => {}
             Event::Changed => {
                 if let (Some(state), Some(labelling)) = (ctx.state(), &mut self.shown) {
                     labelling.refresh(state);
@@ -146,11 +146,12 @@ impl LabellingDesk {
     /// Requests suggestions for the next images, if the page is visible.
     fn request_suggestions(&mut self, ctx: &Context) {
         let is_importing = ctx.jobs.is_importing();
-        let is_possible = self.is_watched && !is_importing;
+        let is_possible = self.is_watched && !is_importing && ctx.is_ready();
         self.is_stale = !is_possible;
         let (Some(open), Some(labelling)) = (&ctx.library, &mut self.shown) else { return };
-        // The advisers do not run during an import: the queue is used as it is.
-        labelling.is_arranged |= is_importing;
+        // The advisers do not run during an import, nor before the models know the library: the
+        // queue is used as it is.
+        labelling.is_arranged |= is_importing || !ctx.is_ready();
         if !is_possible {
             return;
         }
@@ -169,6 +170,8 @@ impl LabellingDesk {
         let is_of_now = self.thread.is_now(number);
         let Some(labelling) = &mut self.shown else { return };
         match result {
+            // The first image is shown at once; those after it are put in order meanwhile.
+            AdviserResult::TakesLong => labelling.is_arranged = true,
             AdviserResult::Learned(n) => labelling.learned = n,
             AdviserResult::Suggested(image, Some(suggestion)) => drop(labelling.suggestions.insert(image, suggestion)),
             AdviserResult::Suggested(image, None) => drop(labelling.suggestions.remove(&image)),

@@ -29,7 +29,7 @@ use super::exporting::occupied;
 use super::notices::{done, note, problem};
 use super::part::Part;
 use super::view::{Recognition, SavedModel, WithoutImage};
-use crate::command::{Command, ImageQuery, KindChoice, SearchChoice, WeightChoice, Written};
+use crate::command::{ImageQuery, KindChoice, SearchChoice, WeightChoice, Written};
 use crate::job::JobKind;
 use crate::session::collage::Collage;
 use crate::session::export::save_png;
@@ -184,6 +184,7 @@ impl Part for Recognising {
     fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
             Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
+            Event::First | Event::Ready => {}
             Event::Opened => (self.last_event, self.may_be_due) = (ctx.last_event(), true),
             Event::Changed => {
                 (self.last_event, self.may_be_due) = (ctx.last_event(), true);
@@ -395,18 +396,26 @@ impl Recognising {
         let has_grown = images >= 2 * self.tried.0 || classes.len() > self.tried.1;
         if has_grown && reports::is_judging_due(self.report.as_ref().map(|judged| &*judged.report), classes.iter().copied(), images) {
             self.tried = (images, classes.len());
-            ctx.ask(Command::Evaluate);
+            judge(ctx, true);
         }
     }
 }
 
 /// Evaluates the recogniser on its own training images, each with its object left out. Learned
-/// weights that are in use are learned anew.
-pub(super) fn judge(ctx: &mut Context) {
-    ctx.library_job(JobKind::Judge, |session, library| {
+/// weights that are in use are learned anew. `is_own` is whether nobody asked for it: it gives way
+/// to what somebody asks for.
+pub(super) fn judge(ctx: &mut Context, is_own: bool) {
+    let session = if is_own { ctx.own.clone() } else { ctx.session.clone() };
+    if !is_own {
+        ctx.jobs.ask_for(&JobKind::Judge);
+    }
+    ctx.library_job_by(&session, JobKind::Judge, |session, library| {
         session.judge(library, None)?;
         Ok(weighed(&hold(library)))
     });
+    if is_own {
+        ctx.jobs.let_give_way(&JobKind::Judge);
+    }
 }
 
 /// Chooses the weights of the library's recogniser. Learned ones that are not kept are

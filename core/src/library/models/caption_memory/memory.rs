@@ -349,7 +349,9 @@ impl Model for CaptionMemory {
 
     fn restore(&mut self, bytes: &[u8], update: &ModelUpdate<'_>) -> Result<bool> {
         let Ok(mut kept) = read(bytes) else { return Ok(false) };
+        update.progress.begin("Reading captions", update.after.records().len() as u64);
         for image in update.after.images() {
+            update.progress.step()?;
             for (source, text) in texts(image) {
                 // A text without words is no memory.
                 if !kept.memories.contains_key(&(image.id, source)) && words(text).next().is_some() {
