@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use tessera_core::ckm::unknown::UnknownCurve;
 use tessera_core::library::suggest::LabelOrder;
 use tessera_core::{Result, envelope};
 
@@ -18,8 +19,9 @@ pub struct Settings {
     pub scale: f32,
     /// Side of a thumbnail in the grid, in points.
     pub thumbnail_side: f32,
-    /// Confidence below which an image counts as unknown, in 0..=1.
-    pub unknown_below: f64,
+    /// The share of images of known classes that the recogniser answers: others count as unknown;
+    /// `None` takes what was found when it was judged.
+    pub answered: Option<f64>,
     /// Hits of a search, at most.
     pub hits: usize,
     /// Leaves of the caption memory that a search visits: more find more, and take longer.
@@ -68,7 +70,7 @@ impl Default for Settings {
             theme: Theme::System,
             scale: 1.0,
             thumbnail_side: 128.0,
-            unknown_below: 0.0,
+            answered: None,
             hits: 100,
             search_leaves: SEARCH_LEAVES,
             label_order: LabelOrder::default(),
@@ -180,7 +182,13 @@ impl Settings {
             }
             "scale" => self.scale = within(read(value, "a number")?, 0.5, 3.0, "0.5 to 3")?,
             "thumbnail_side" => self.thumbnail_side = within(read(value, "a number")?, 64.0, 256.0, "64 to 256")?,
-            "unknown_below" => self.unknown_below = within(read(value, "a number")?, 0.0, 1.0, "0 to 1")?,
+            "answered" => {
+                let expected = "\"usual\", or a number from 0.5 to 1";
+                let usual = read::<String>(value, expected).is_ok_and(|word| word == "usual");
+                self.answered = if usual { None } else { Some(within(read(value, expected)?, UnknownCurve::LEAST, 1.0, expected)?) };
+            }
+            // A bar of confidence, which this version has not.
+            "unknown_below" => {}
             "hits" => self.hits = within(read(value, "a whole number")?, 1, 10_000, "1 to 10000")?,
             "search_leaves" => self.search_leaves = within(read(value, "a whole number")?, 1, 4096, "1 to 4096")?,
             "label_order" => {
@@ -214,13 +222,13 @@ impl Settings {
         // A path that is not valid text cannot be written to the file, so it is not remembered.
         let recents: Vec<String> = self.recents.iter().filter_map(|path| path.to_str()).map(text).collect();
         format!(
-            "{{\n    \"theme\": \"{}\",\n    \"scale\": {:?},\n    \"thumbnail_side\": {:?},\n    \"unknown_below\": {:?},\n    \"hits\": {},\n    \
+            "{{\n    \"theme\": \"{}\",\n    \"scale\": {:?},\n    \"thumbnail_side\": {:?},\n    \"answered\": {},\n    \"hits\": {},\n    \
              \"search_leaves\": {},\n    \"label_order\": \"{}\",\n    \
              \"threads\": {},\n    \"picture_megabytes\": {},\n    \"thumbnail_megabytes\": {},\n    \"recents\": [{}],\n}}\n",
             self.theme.name(),
             self.scale,
             self.thumbnail_side,
-            self.unknown_below,
+            self.answered.map_or_else(|| "\"usual\"".to_owned(), |share| format!("{share:?}")),
             self.hits,
             self.search_leaves,
             self.label_order.name(),

@@ -97,9 +97,35 @@ fn what_is_below_the_bar_is_unknown() {
     world.trained();
     world.picture("new.png", 0, 2, 3);
     let line = world.run(["classify", "model", "new.png", "--json", "--unknown-below", "1"]).ended(0).object();
-    assert_eq!((line["class"].as_str(), line["nearest_class"].as_str()), (Some("unknown"), Some("disc")));
+    assert_eq!((line["class"].as_str(), line["unknown"].as_bool()), (Some("disc"), Some(true)));
     let words = world.run(["classify", "model", "new.png", "--unknown-below", "1"]).ended(0).stdout;
     assert!(words.contains("unknown, nearest disc"), "{words}");
+    world.run(["classify", "model", "new.png", "--answered", "0.3"]).ended(2).complains("from 0.5 to 1");
+    world.run(["classify", "model", "new.png", "--answered", "0.9", "--unknown-below", "0.5"]).ended(2);
+}
+
+#[test]
+fn images_of_other_classes_are_unknown_by_default() {
+    let world = World::new();
+    world.run(["generate", "toys", "--to", "toys", "--instances", "6", "--views", "4", "--seed", "3", "--side", "64"]).ended(0);
+    fs::rename(world.at("toys/teapot"), world.at("teapots")).unwrap();
+    let model = world.run(["train", "toys", "--to", "model", "--json"]).ended(0).object();
+    assert!(
+        model["unknown"]["answered"].as_f64() >= Some(0.95) && model["unknown"]["found"].as_f64() >= Some(0.25),
+        "{}",
+        model["unknown"]
+    );
+    assert!(model["answered"].as_array().unwrap().len() > 20);
+    let unknown = |folder: &str, options: &[&str]| {
+        let lines = world.run(["classify", "model", folder, "--json"].iter().chain(options)).ended(0).lines();
+        assert!(options.len() > 1 || lines.iter().all(|line| line["unknown"] == line["looks_unknown"]));
+        assert!(lines.iter().all(|line| line["class"].is_string() && line["class"] == line["nearest_class"]));
+        (lines.iter().filter(|line| line["unknown"] == true).count() as f64) / lines.len() as f64
+    };
+    let found = unknown("teapots", &[]);
+    assert!(found > 0.2 && unknown("toys/dog", &[]) <= 0.05, "{found}");
+    assert_eq!(unknown("teapots", &["--answered", "1"]), 0.0);
+    assert!(unknown("teapots", &["--answered", "0.7"]) > found);
 }
 
 #[test]

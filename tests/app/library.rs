@@ -94,7 +94,7 @@ fn an_image_by_its_number_is_judged_without_its_object() {
     world.run(["classify", "lib.tessera", "#999", "#1", "--json"]).ended(1).complains("#999");
     world.run(["classify", "lib.tessera", "#999"]).ended(65);
     let unsure = world.run(["classify", "lib.tessera", "#1", "--unknown-below", "1", "--json"]).ended(0).object();
-    assert_eq!((&unsure["class"], &unsure["nearest_class"]), (&json!("unknown"), &json!("disc")));
+    assert_eq!((&unsure["class"], &unsure["unknown"]), (&json!("disc"), &json!(true)));
     world.run(["import", "blank.tessera", "images", "--labels", "none"]).ended(0);
     world.run(["classify", "blank.tessera", "#1"]).ended(65).complains("no labelled image");
     world.run(["train", "blank.tessera"]).ended(65).complains("two classes");

@@ -18,7 +18,7 @@ fn what_is_saved_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep/er/settings.ron");
     let mut settings =
-        Settings { theme: Theme::Dark, scale: 1.25, unknown_below: 0.4, hits: 7, label_order: LabelOrder::Folder, ..Settings::default() };
+        Settings { theme: Theme::Dark, scale: 1.25, answered: Some(0.8), hits: 7, label_order: LabelOrder::Folder, ..Settings::default() };
     for i in 0..20 {
         settings.remember(Path::new(&format!("/some/\"where\"/{i}")));
     }
@@ -43,7 +43,7 @@ fn a_wrong_field_gets_a_sentence_and_keeps_the_rest() {
         ("scale", "9.0"),
         ("scale", "\"big\""),
         ("thumbnail_side", "3.0"),
-        ("unknown_below", "-0.1"),
+        ("answered", "0.4"),
         ("hits", "0"),
         ("label_order", "\"sideways\""),
         ("threads", "4000"),

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use egui::Key;
 use egui_kittest::kittest::Queryable as _;
 use image::{Rgb, RgbImage};
 use tessera::command::{Command, ImageQuery, SearchChoice, WeightChoice};
@@ -196,4 +197,53 @@ fn learned_weights_are_switched_on_and_off_and_stay_with_the_library() {
     world.until("the others are judged", |app| {
         app.desk().recognising().report().is_some_and(|(report, stale)| report.images == 35 && !stale)
     });
+}
+
+#[test]
+fn what_is_unknown_is_chosen_on_a_curve() {
+    let (images, teapots) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = ToyOptions { instances: 6, views: 4, side: 64, seed: 3, ..ToyOptions::default() };
+    generate(&options, images.path(), &Progress::default()).unwrap();
+    let outside = teapots.path().join("teapot");
+    std::fs::rename(images.path().join("teapot"), &outside).unwrap();
+    let mut world = World::on(images.path());
+    world.harness.state_mut().turn_to(Page::Train);
+    world.until("it is judged", |app| app.desk().recognising().report().is_some() && !app.desk().jobs().is_busy());
+    world.rest();
+    let name = "Share of the images of known classes that is answered";
+    assert!(world.shows("95 % of the images of known classes are answered"));
+    world.harness.get_by_label(name).focus();
+    world.step();
+    for _ in 0..25 {
+        world.key(Key::ArrowRight);
+    }
+    assert!(world.shows("70 % of the images of known classes are answered"));
+    // What is seen on Recognise follows the bar, without recognising again.
+    let mut names: Vec<_> = std::fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    let unknown = names.into_iter().find(|path| {
+        world.run(Command::Recognise(ImageQuery::File(path.clone())));
+        world.rest();
+        world.shows("Unknown")
+    });
+    assert!(unknown.is_some() && world.shows("nearest class"));
+    world.click("When is an image unknown?");
+    world.step();
+    world.harness.get_by_label(name).focus();
+    world.step();
+    for _ in 0..35 {
+        world.key(Key::ArrowLeft);
+    }
+    assert!(world.shows("All images are answered"));
+    world.harness.state_mut().turn_to(Page::Recognise);
+    world.step();
+    assert!(!world.shows("Unknown") && !world.shows("nearest class"));
+    world.harness.state_mut().turn_to(Page::Train);
+    world.step();
+    world.harness.state_mut().view_mut().toasts.clear();
+    world.harness.get_by_label("As it was found").scroll_to_me();
+    world.harness.run_steps(20);
+    world.click("As it was found");
+    world.step();
+    assert!(world.shows("95 % of the images of known classes are answered"));
 }

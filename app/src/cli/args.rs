@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
+use tessera_core::ckm::unknown::UnknownCurve;
+
 use super::library_args::{
     Backup, Caption, Check, Cluster, Duplicates, Export, Feedback, Forget, Images, Import, Label, Map, OfLibrary, Relocate, Review,
     Search as Find, Similar, Suggest, Vectors,
@@ -370,14 +372,25 @@ pub(super) struct Classify {
     /// Where the training images lie now, if they moved
     #[arg(long, value_name = "DIR", requires = "draw")]
     pub(super) training_images: Option<PathBuf>,
-    /// Call an image unknown when the confidence is below this, 0 to 1
-    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability)]
-    pub(super) unknown_below: f64,
+    /// Share of the images of its classes that is answered, 0.5 to 1: the others, and images of
+    /// other classes, are unknown; 0.95 if not given, where that can be told
+    #[arg(long, value_name = "S", value_parser = answered_share)]
+    pub(super) answered: Option<f64>,
+    /// Call an image unknown when the confidence is below this instead, 0 to 1
+    #[arg(long, value_name = "P", value_parser = probability, conflicts_with = "answered")]
+    pub(super) unknown_below: Option<f64>,
     #[command(flatten)]
     pub(super) searching: Searching,
     /// List each file that failed here, as JSON lines of path, reason and detail
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
+}
+
+fn answered_share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (UnknownCurve::LEAST..=1.0).contains(&share) => Ok(share),
+        _ => Err(format!("expected a number from {} to 1", UnknownCurve::LEAST)),
+    }
 }
 
 fn probability(text: &str) -> Result<f64, String> {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use tessera_core::Error;
 use tessera_core::ckm::explain::{Contribution, Explanation, Match};
 use tessera_core::ckm::model::RecogniserModel;
+use tessera_core::ckm::unknown::UnknownBar;
 use tessera_core::ckm::whole::Alike;
 use tessera_core::ckm::{Example, Without};
 use tessera_core::error::display;
@@ -58,6 +59,7 @@ struct ImageToRecognise {
 /// What is printed beside the answer itself.
 struct Beside<'a> {
     answerer: &'a Answerer,
+    is_unknown: bool,
     explanations: &'a [Explanation],
     without: Without<'a>,
 }
@@ -86,7 +88,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
         let without = example.map_or(Without::Nothing, Example::without_itself);
         let answer = session
             .picture(&asked.path, SIDE)
-            .and_then(|picture| session.recognise_picture(&answerer.model, &asked.path, picture, without, arguments.unknown_below));
+            .and_then(|picture| session.recognise_picture(&answerer.model, &asked.path, picture, without));
         match answer {
             Ok(answer) => {
                 answered += 1;
@@ -94,8 +96,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
                 let wanted = arguments.explain || arguments.draw.is_some();
                 let explanations = if wanted { session.explain(&answerer.model, &answer, without) } else { Vec::new() };
                 let told = if arguments.explain { explanations.as_slice() } else { &[] };
-                let told = Beside { answerer: &answerer, explanations: told, without };
-                out.answer(|| in_json(&answer, &told), || in_words(&answerer.model, &answer, told.explanations));
+                let told = Beside {
+                    answerer: &answerer,
+                    is_unknown: is_unknown(arguments, &answerer.model, &answer),
+                    explanations: told,
+                    without,
+                };
+                out.answer(|| in_json(&answer, &told), || in_words(&answerer.model, &answer, told.is_unknown, told.explanations));
                 if let Some(folder) = &arguments.draw {
                     draw(session, arguments, &answerer, &answer, &explanations, folder, answered, out)
                         .or_else(|error| failures.file(&asked.path, error))?;
@@ -111,6 +118,23 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
         ));
     }
     failures.finish(answered)
+}
+
+/// Whether an answer counts as unknown.
+fn is_unknown(arguments: &Classify, model: &RecogniserModel, answer: &RecognisedImage) -> bool {
+    arguments
+        .unknown_below
+        .map_or_else(|| is_below(model.metrics.unknown_bar(arguments.answered), answer), |least| answer.confidence < least)
+}
+
+/// Whether the image looks like none of the classes, by the bar that was found when the model was
+/// judged.
+fn looks_unknown(model: &RecogniserModel, answer: &RecognisedImage) -> bool {
+    is_below(model.metrics.unknown, answer)
+}
+
+fn is_below(bar: Option<UnknownBar>, answer: &RecognisedImage) -> bool {
+    bar.zip(answer.lead).is_some_and(|(bar, lead)| bar.is_above(lead))
 }
 
 /// Drawings do not go into a library or a model, whose folders are the program's own.
@@ -273,8 +297,8 @@ fn in_json(answer: &RecognisedImage, told: &Beside<'_>) -> Value {
     let best = class_of(model, answer);
     let scores: Map<String, Value> =
         answer.ranking.iter().map(|(class, score)| (model.ckm.classes()[class.index()].name.clone(), json!(score))).collect();
-    let mut line = json!({"path": answer.path.to_string_lossy(), "class": if answer.unknown { Some("unknown") } else { best },
-        "confidence": answer.confidence, "unknown": answer.unknown, "looks_unknown": answer.looks_unknown, "nearest_class": best, "scores": scores, "margin": margin(answer),
+    let mut line = json!({"path": answer.path.to_string_lossy(), "class": best,
+        "confidence": answer.confidence, "unknown": told.is_unknown, "looks_unknown": looks_unknown(model, answer), "nearest_class": best, "scores": scores, "margin": margin(answer),
         "pieces": answer.elements.len(), "not_told_apart": best.map(|best| model.metrics.confused_with(best)).unwrap_or_default()});
     if told.answerer.library.is_some() {
         line["left_out"] = match told.without {
@@ -319,19 +343,19 @@ fn margin(answer: &RecognisedImage) -> Option<f64> {
 }
 
 /// The answer and its reasons in words.
-pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, explanations: &[Explanation]) -> String {
+pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, is_unknown: bool, explanations: &[Explanation]) -> String {
     let name = |class: tessera_core::ids::ClassId| model.ckm.classes()[class.index()].name.as_str();
     let Some((best, score)) = answer.ranking.first() else {
         return format!("{}: nothing to compare it with", display(&answer.path));
     };
-    let verdict = if answer.unknown { format!("unknown, nearest {}", name(*best)) } else { name(*best).to_owned() };
+    let verdict = if is_unknown { format!("unknown, nearest {}", name(*best)) } else { name(*best).to_owned() };
     let confidence = if model.calibration.n > 0 { format!("confidence {:.2}", answer.confidence) } else { "not judged yet".into() };
     let mut text = format!("{}: {verdict} ({confidence}", display(&answer.path));
     if let Some((second, other)) = answer.ranking.get(1) {
         let _ = write!(text, "; score {score:.2} against {other:.2} for {}", name(*second));
     }
     text.push(')');
-    if answer.looks_unknown {
+    if looks_unknown(model, answer) && !is_unknown {
         text.push_str("; it may be of none of these classes");
     }
     if let [class, others @ ..] = &model.metrics.confused_with(name(*best))[..] {

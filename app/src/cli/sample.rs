@@ -28,7 +28,7 @@ pub(super) fn run(session: &Session, out: &Output) -> Result<Done> {
     let tray = Dataset::open(&sample.try_these, &tray, session.progress())?;
     let chosen = session.seed() as usize % tray.items.len().max(1);
     let path = tray.items.get(chosen).map(|item| item.path()).context("the sample has no images to try")?;
-    let answer = session.recognise(model, path, 0.0)?;
+    let answer = session.recognise(model, path)?;
     let explanations = session.explain(model, &answer, Without::Nothing);
     let metrics = &model.metrics;
     out.answer(
@@ -48,7 +48,7 @@ pub(super) fn run(session: &Session, out: &Output) -> Result<Done> {
                 trained.train_ms_per_image,
                 100.0 * metrics.held_out_accuracy.unwrap_or(0.0),
                 metrics.held_out,
-                in_words(model, &answer, &explanations)
+                in_words(model, &answer, false, &explanations)
             )
         },
     );

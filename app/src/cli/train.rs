@@ -205,6 +205,8 @@ fn answer(
                 "held_out_mean_recall_spread": metrics.held_out_mean_recall.map(|recall| recall.spread),
                 "recalls": told.recalls.iter().map(|(class, recall)| json!({"class": class, "recall": recall.value, "spread": recall.spread})).collect::<Vec<_>>(),
                 "held_out": metrics.held_out, "largest_class": ckm.largest_class(), "not_told_apart": metrics.not_told_apart,
+                "unknown": metrics.unknown.map(|bar| json!({"answered": 1.0 - bar.taken, "found": bar.found})),
+                "answered": metrics.unknown_curve.points.iter().map(|point| json!({"answered": point.answered(), "right": point.right, "found": point.bar.found})).collect::<Vec<_>>(),
                 "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": ckm.options().has_network_cells(),
                 "train_ms_per_image": ms, "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs),

@@ -7,6 +7,7 @@ use tessera_core::ckm::Without;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::explain::Explanation;
 use tessera_core::ckm::model::RecogniserModel;
+use tessera_core::ckm::unknown::lead_of;
 use tessera_core::ids::ClassId;
 use tessera_core::picture::Picture;
 use tessera_core::picture::decode::SIDE;
@@ -25,10 +26,9 @@ pub struct RecognisedImage {
     pub ranking: Vec<(ClassId, f64)>,
     /// The probability that the best is right, in 0..=1.
     pub confidence: f64,
-    /// Whether that is below the threshold under which the image counts as unknown.
-    pub unknown: bool,
-    /// Whether it looks like none of the classes, as images of classes that were struck out did.
-    pub looks_unknown: bool,
+    /// How far the best class leads over the mean of the others, from which it is told whether the
+    /// image looks like none of them ([`tessera_core::ckm::unknown`]); `None` with one class.
+    pub lead: Option<f64>,
 }
 
 /// What a piece of a kind of elements is called, by the kind's short name.
@@ -42,12 +42,12 @@ pub fn kind_name(source: &str) -> &'static str {
 }
 
 impl Session {
-    /// Recognises one image; it counts as unknown when the confidence is below `bar`.
+    /// Recognises one image.
     ///
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`].
-    pub fn recognise(&self, model: &RecogniserModel, path: &Path, bar: f64) -> Result<RecognisedImage> {
-        self.recognise_picture(model, path, self.picture(path, SIDE)?, Without::Nothing, bar)
+    pub fn recognise(&self, model: &RecogniserModel, path: &Path) -> Result<RecognisedImage> {
+        self.recognise_picture(model, path, self.picture(path, SIDE)?, Without::Nothing)
     }
 
     /// Recognises pixels by the machine without the training images in `without`; `path` is the
@@ -61,21 +61,12 @@ impl Session {
         path: &Path,
         picture: Picture,
         without: Without<'_>,
-        bar: f64,
     ) -> Result<RecognisedImage> {
         self.pool.install(|| {
             let elements = model.ckm.elements(&picture)?;
             let scores = model.ckm.scores(&elements, without);
             let confidence = if elements.is_empty() { scores.prior() } else { model.calibration.confidence(&scores) };
-            Ok(RecognisedImage {
-                path: path.to_owned(),
-                picture,
-                elements,
-                ranking: scores.ranking(),
-                confidence,
-                unknown: confidence < bar,
-                looks_unknown: model.metrics.unknown.is_some_and(|unknown| unknown.is_below(&scores)),
-            })
+            Ok(RecognisedImage { path: path.to_owned(), picture, elements, ranking: scores.ranking(), confidence, lead: lead_of(&scores) })
         })
     }
 

@@ -12,7 +12,7 @@ use super::accuracy::{Accuracy, Estimate};
 use super::class_terms::ClassTerms;
 use super::confidence::Calibration;
 use super::element::{Cut, ElementSet, Elements, VERSION, Values, is_size};
-use super::unknown::UnknownBar;
+use super::unknown::{UnknownBar, UnknownCurve};
 use super::{Ckm, CkmOptions, ElementSource, Example, Search};
 use crate::descriptor::{Descriptor, PATTERN_VERSION};
 use crate::envelope;
@@ -59,9 +59,18 @@ pub struct Metrics {
     /// Below which lead an image looks like none of the classes; `None` where that cannot be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<UnknownBar>,
+    /// What other bars would do.
+    #[serde(default, skip_serializing_if = "UnknownCurve::is_empty")]
+    pub unknown_curve: UnknownCurve,
 }
 
 impl Metrics {
+    /// The lead below which an image counts as unknown, if this share of the images of the classes
+    /// is to be answered; `None` takes the bar that was found, if there is one.
+    pub fn unknown_bar(&self, answered: Option<f64>) -> Option<UnknownBar> {
+        answered.map_or(self.unknown, |share| self.unknown_curve.answering(share))
+    }
+
     /// What a model file says of an accuracy that was measured on `held_out` images, and nothing
     /// else.
     pub fn new(accuracy: Option<&Accuracy>, held_out: usize, objects_unknown: usize) -> Self {

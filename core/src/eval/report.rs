@@ -12,7 +12,7 @@ use crate::ckm::confidence::Calibration;
 use crate::ckm::held_out::HeldOut;
 use crate::ckm::judge::Judgement;
 use crate::ckm::model::Metrics;
-use crate::ckm::unknown::UnknownBar;
+use crate::ckm::unknown::{UnknownBar, UnknownCurve};
 use crate::descriptor::Descriptor;
 use crate::hamming::HammingScan;
 use crate::ids::ItemId;
@@ -49,6 +49,9 @@ pub struct Report {
     /// Below which lead an image looks like none of the classes; `None` where that cannot be told.
     #[serde(default)]
     pub unknown: Option<UnknownBar>,
+    /// What other bars would do.
+    #[serde(default)]
+    pub unknown_curve: UnknownCurve,
     /// The judged images with their scores, from which judging can go on.
     #[serde(default)]
     pub raw: Vec<HeldOut>,
@@ -109,6 +112,7 @@ impl Report {
             raw,
             not_told_apart,
             unknown: UnknownBar::fit(&held_out),
+            unknown_curve: UnknownCurve::fit(&held_out),
             largest_class: ckm.largest_class(),
             judged,
         }
@@ -130,7 +134,8 @@ impl Report {
     /// The metrics of this report that a model file holds.
     pub fn metrics(&self) -> Metrics {
         let measured = Metrics::new(self.accuracy.as_ref(), self.judged.len(), self.objects_unknown);
-        Metrics { not_told_apart: self.not_told_apart.clone(), unknown: self.unknown, ..measured }
+        let (not_told_apart, unknown_curve) = (self.not_told_apart.clone(), self.unknown_curve.clone());
+        Metrics { not_told_apart, unknown: self.unknown, unknown_curve, ..measured }
     }
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tessera_core::ckm::Scores;
 use tessera_core::ckm::held_out::HeldOut;
-use tessera_core::ckm::unknown::UnknownBar;
+use tessera_core::ckm::unknown::{UnknownBar, UnknownCurve};
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::random::seeded;
 
@@ -45,7 +45,36 @@ fn nothing_is_said_where_it_cannot_be_told() {
     assert!(!UnknownBar { lead: 9.0, taken: 0.0, found: 1.0 }.is_below(&one), "one class has no lead");
 }
 
+#[test]
+fn without_enough_images_there_is_no_curve() {
+    assert!(UnknownCurve::fit(&images(39, 3, 1.0)).is_empty());
+    assert!(UnknownCurve::fit(&images(60, 2, 1.0)).is_empty());
+    assert_eq!(UnknownCurve::default().answering(0.9), None);
+}
+
 proptest! {
+    #[test]
+    fn a_curve_counts_what_its_bars_do(leads in prop::collection::vec((0.0f64..1.0, prop::bool::weighted(0.8)), 40..120)) {
+        let score = |own: u32, c: u32, lead: f64, is_right: bool| if c == if is_right { own } else { (own + 1) % 3 } { lead } else { 0.0 };
+        let one = |(i, (lead, is_right)): (u32, &(f64, bool))| held(i, i % 3, (0..3).map(|c| score(i % 3, c, *lead, *is_right)).collect());
+        let all: Vec<HeldOut> = (0..).zip(&leads).map(one).collect();
+        let curve = UnknownCurve::fit(&all);
+        let n = all.len() as f64;
+        for point in &curve.points {
+            let answered: Vec<&HeldOut> = all.iter().filter(|held| !point.bar.is_below(&held.scores)).collect();
+            let right = answered.iter().filter(|held| held.class == held.predicted).count() as f64;
+            prop_assert!((point.answered() - answered.len() as f64 / n).abs() < 1e-12);
+            prop_assert!((point.right - right / answered.len() as f64).abs() < 1e-12);
+        }
+        prop_assert!(curve.points.windows(2).all(|pair| pair[0].bar.lead < pair[1].bar.lead && pair[0].bar.found <= pair[1].bar.found));
+        prop_assert_eq!(curve.answering(1.0), None);
+        for share in [0.5, 0.7, 0.9, 0.95, 0.99] {
+            if let Some(bar) = curve.answering(share) {
+                prop_assert!(1.0 - bar.taken >= share - 0.005 - 1e-12);
+            }
+        }
+    }
+
     #[test]
     fn one_of_twenty_is_taken_at_most(leads in prop::collection::vec(0.0f64..1.0, 40..120)) {
         let all: Vec<HeldOut> = leads.iter().zip(0..).map(|(lead, i)| held(i, i % 3, (0..3).map(|c| if c == i % 3 { *lead } else { 0.0 }).collect())).collect();

@@ -20,9 +20,6 @@ pub(super) fn settings_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         let name = ui.label("Size of everything").id;
         ui.add(Slider::new(&mut s.scale, 0.5..=3.0).step_by(0.05)).labelled_by(name);
         ui.end_row();
-        let name = ui.label("Unknown below").on_hover_text("An answer that is less sure than this counts as unknown").id;
-        ui.add(Slider::new(&mut s.unknown_below, 0.0..=1.0).step_by(0.01)).labelled_by(name);
-        ui.end_row();
         let name = ui
             .label("Hits of a search")
             .on_hover_text("Images that are found by similarity, at most. Of a search by words all that answer are listed; so many come at once, the others as they are scrolled to.")

@@ -16,6 +16,7 @@ mod similar;
 mod start;
 mod train;
 mod truth;
+mod unknown;
 
 use super::page::Page;
 use super::panel::PageUi;

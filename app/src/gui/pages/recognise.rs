@@ -12,7 +12,9 @@ use crate::gui::actions::Action;
 use crate::gui::class_picker::{class_menu, class_picker_ui};
 use crate::gui::dialogs::Purpose;
 use crate::gui::modal::Modal;
+use crate::gui::page::Page;
 use crate::gui::panel::{PageUi, Panel};
+use crate::gui::requests::Request;
 use crate::gui::theme;
 use crate::gui::widgets::bars::confidence_ui;
 use crate::gui::widgets::collage::collage_ui;
@@ -245,14 +247,20 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 }
 
 fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
-    let bar = panel.settings.unknown_below;
-    let is_unknown = recognition.calibrated && recognition.confidence < bar;
+    let unknown = recognition.unknown(panel.settings.answered);
     card_ui(ui, "", |ui| {
         let (best, _) = &recognition.scores[0];
-        let words = if is_unknown { "Unknown".to_owned() } else { best.clone() };
+        let words = if unknown.is_some() { "Unknown".to_owned() } else { best.clone() };
         ui.add(egui::Label::new(RichText::new(words).size(26.0).strong()).truncate());
-        if is_unknown {
-            ui.label(RichText::new(format!("nearest: {best}")).weak());
+        if let Some(UnknownBar { taken, found, .. }) = unknown {
+            line(ui, RichText::new(format!("nearest class: {best}")));
+            let why = format!(
+                "So small a lead have {:.0} % of the images of classes that it does not know, and {:.0} % of those of its own.",
+                100.0 * found,
+                100.0 * taken
+            );
+            ui.colored_label(ui.visuals().warn_fg_color, "It may be of none of its classes.").on_hover_text(&why);
+            ui.label(RichText::new(why).small().weak());
         }
         let name = recognition.path.as_deref().and_then(std::path::Path::file_name).map(|name| display(std::path::Path::new(name)));
         line(ui, RichText::new(name.unwrap_or_else(|| recognition.name.clone())).weak()).on_hover_text(&recognition.name);
@@ -268,17 +276,12 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
         if recognition.calibrated {
             ui.label(format!("{:.0} % sure", 100.0 * recognition.confidence))
                 .on_hover_text("How often an answer with such a lead was right on objects that it had not seen");
-            if let Some(moved) = confidence_ui(ui, recognition.confidence, bar) {
-                panel.settings.unknown_below = moved;
-            }
-            ui.label(RichText::new(format!("unknown below {:.0} %", 100.0 * bar)).small().weak());
-            if let Some(UnknownBar { taken, found, .. }) = recognition.looks_unknown {
-                let why = format!(
-                    "So small a lead over all other classes have {:.0} % of the images of classes that it does not know, and {:.0} % of those of its own",
-                    100.0 * found,
-                    100.0 * taken
-                );
-                ui.colored_label(ui.visuals().warn_fg_color, "It may be of none of these classes.").on_hover_text(why);
+            confidence_ui(ui, recognition.confidence, unknown.is_some());
+            if recognition.by == "this library" && !recognition.metrics.unknown_curve.is_empty() {
+                let link = ui.link(RichText::new("When is an image unknown?").small());
+                if link.on_hover_text("What is answered and what is right, on the page Train").clicked() {
+                    panel.requests.push(Request::TurnTo(Page::Train));
+                }
             }
             if let [best, others @ ..] = &recognition.not_told_apart[..] {
                 let words = format!("{best} cannot be told apart yet from {}.", listed(others));

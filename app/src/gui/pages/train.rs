@@ -10,6 +10,7 @@ use tessera_core::eval::report::{ClassScore, Report};
 
 use super::cluster_errors::cluster_errors_ui;
 use super::mislead::harm_ui;
+use super::unknown::unknown_ui;
 use crate::command::{Command, KindChoice, SearchChoice, WeightChoice};
 use crate::gui::listing::Scope;
 use crate::gui::panel::{PageUi, Panel};
@@ -179,6 +180,8 @@ impl PageUi for TrainView {
                             show = Some(if truth == given { Scope::Class(truth) } else { Scope::Confused(truth, given) });
                         }
                     });
+                    ui.add_space(6.0);
+                    card_ui(ui, "Answered, right and unknown", |ui| unknown_ui(ui, panel, &report));
                 });
                 ui.vertical(|ui| {
                     card_ui(ui, "Worst confusions", |ui| {

@@ -101,31 +101,12 @@ fn bar_ui(ui: &mut Ui, scale: BarScale, bar: &Bar<'_>, hover: &str) -> Response 
     })
 }
 
-/// Shows a confidence in 0..=1 and the bar below which an image counts as unknown, which can be
-/// dragged. Returns where it was dragged to.
-pub fn confidence_ui(ui: &mut Ui, confidence: f64, bar: f64) -> Option<f64> {
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 26.0), Sense::click_and_drag());
-    let room = Rect::from_min_max(pos2(rect.left(), rect.top() + 8.0), pos2(rect.right(), rect.bottom() - 8.0));
-    let at = |p: f64| room.left() + room.width() * p.clamp(0.0, 1.0) as f32;
-    let painter = ui.painter();
-    painter.rect_filled(room, CornerRadius::same(4), ui.visuals().faint_bg_color);
-    let colour = if confidence < bar { ui.visuals().warn_fg_color } else { theme::accent(ui) };
-    painter.rect_filled(Rect::from_min_max(room.min, pos2(at(confidence), room.bottom())), CornerRadius::same(4), colour);
-    let mark = if response.has_focus() || response.hovered() { theme::accent(ui) } else { ui.visuals().strong_text_color() };
-    painter.vline(at(bar), rect.y_range(), egui::Stroke::new(2.5, mark));
-    painter.circle_filled(pos2(at(bar), rect.top() + 3.0), 4.0, mark);
-    response.widget_info(|| WidgetInfo::slider(true, bar, "Unknown below"));
-    let mut moved =
-        response.dragged().then(|| response.interact_pointer_pos()).flatten().map(|pos| f64::from((pos.x - room.left()) / room.width()));
-    if response.has_focus() {
-        ui.input_mut(|input| {
-            for (key, by) in [(egui::Key::ArrowLeft, -0.05), (egui::Key::ArrowRight, 0.05)] {
-                if input.consume_key(egui::Modifiers::NONE, key) {
-                    moved = Some(bar + by);
-                }
-            }
-        });
-    }
-    response.on_hover_text("Drag the mark: an answer that is less sure than this counts as unknown");
-    moved.map(|value| (value.clamp(0.0, 1.0) * 100.0).round() / 100.0)
+/// Shows a confidence in 0..=1, that of an unknown image in the colour of warnings.
+pub fn confidence_ui(ui: &mut Ui, confidence: f64, is_unknown: bool) {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 10.0), Sense::hover());
+    let colour = if is_unknown { ui.visuals().warn_fg_color } else { theme::accent(ui) };
+    let filled = Rect::from_min_max(rect.min, pos2(rect.left() + rect.width() * confidence.clamp(0.0, 1.0) as f32, rect.bottom()));
+    ui.painter().rect_filled(rect, CornerRadius::same(4), ui.visuals().faint_bg_color);
+    ui.painter().rect_filled(filled, CornerRadius::same(4), colour);
+    response.widget_info(|| WidgetInfo::labeled(egui::Role::ProgressIndicator, true, format!("{:.0} % sure", 100.0 * confidence)));
 }

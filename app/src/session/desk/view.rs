@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use image::RgbImage;
+use tessera_core::ckm::model::Metrics;
 use tessera_core::ckm::unknown::UnknownBar;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::EventId;
@@ -131,9 +132,10 @@ pub struct Recognition {
     /// The classes that the best one cannot be told apart from yet, behind it; empty when there
     /// are none.
     pub not_told_apart: Vec<String>,
-    /// How often images of the classes, and images of others, look as little like one of them as
-    /// this one; `None` where it does not look unknown.
-    pub looks_unknown: Option<UnknownBar>,
+    /// How far the best class leads over the mean of the others; `None` with one class.
+    pub lead: Option<f64>,
+    /// What was measured of the model that answered.
+    pub metrics: Metrics,
     /// Whether the confidence is calibrated: there were images to calibrate it with.
     pub calibrated: bool,
     /// Every contribution to the score of the best class.
@@ -144,6 +146,14 @@ pub struct Recognition {
     pub tiles: Vec<Tile>,
     /// The most decisive pieces, numbered from 1 in this order.
     pub pieces: Vec<Piece>,
+}
+
+impl Recognition {
+    /// The bar under which this image counts as unknown, if this share of the images of the classes
+    /// is to be answered (see [`Metrics::unknown_bar`]); `None` where it is above it.
+    pub fn unknown(&self, answered: Option<f64>) -> Option<UnknownBar> {
+        self.metrics.unknown_bar(answered).filter(|bar| self.lead.is_some_and(|lead| bar.is_above(lead)))
+    }
 }
 
 /// The scores of the recognised image without one more training image.

@@ -69,7 +69,7 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&St
     // An image that was learned would be compared with itself.
     let example = item.and_then(|id| model.ckm.examples().find(|(_, example)| example.id == id)).map(|(_, example)| example.clone());
     let without = example.as_ref().map_or(Without::Nothing, |example| example.without_itself());
-    let answer = session.recognise_picture(&model, Path::new(&name), picture, without, 0.0)?;
+    let answer = session.recognise_picture(&model, Path::new(&name), picture, without)?;
     if answer.ranking.is_empty() {
         let found = if model.ckm.classes().is_empty() { "no labelled image yet" } else { "no other object of any class" };
         let advice = "label images of two classes, or import folders that are classes";
@@ -133,7 +133,8 @@ fn view(
         before: None,
         confidence: answer.confidence,
         not_told_apart: best.as_ref().map(|best| model.metrics.confused_with(&best.class)).unwrap_or_default(),
-        looks_unknown: model.metrics.unknown.filter(|_| answer.looks_unknown),
+        lead: answer.lead,
+        metrics: model.metrics.clone(),
         calibrated: model.calibration.n > 0,
         best,
         second,

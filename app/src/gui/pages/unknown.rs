@@ -1,0 +1,127 @@
+//! When an image counts as unknown: what is answered and what of it is right, as a curve on which
+//! the bar is moved.
+
+use egui::{Align2, CornerRadius, CursorIcon, Key, Modifiers, Pos2, Rect, RichText, Sense, Shape, Stroke, TextStyle, Ui, WidgetInfo};
+use egui::{pos2, vec2};
+use tessera_core::ckm::unknown::{UnknownBar, UnknownCurve, UnknownPoint};
+use tessera_core::eval::report::Report;
+
+use crate::gui::panel::Panel;
+use crate::gui::theme;
+
+/// The height of the curve, and the room for words at its left and below.
+const HEIGHT: f32 = 170.0;
+const LEFT: f32 = 36.0;
+const BELOW: f32 = 32.0;
+/// How far an arrow key moves the bar.
+const STEP: f64 = 0.01;
+
+/// Shows what bars do, and moves the one that is used.
+pub(super) fn unknown_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Report) {
+    let weak = |words: &str| RichText::new(words).small().weak();
+    let curve = &report.unknown_curve;
+    if curve.is_empty() {
+        ui.label(weak("It takes three classes and 40 judged images to tell what images of other classes look like."));
+        return;
+    }
+    ui.label(weak(
+        "An image whose best class leads the others by little counts as unknown. Each judged image was also tried with its own class struck \
+         out: then it is of a class that the recogniser does not know.",
+    ));
+    let chosen = panel.settings.answered;
+    let bar = chosen.map_or(report.unknown, |share| curve.answering(share));
+    if let Some(moved) = curve_ui(ui, curve, bar, chosen) {
+        panel.settings.answered = Some(moved);
+    }
+    ui.label(words(curve, bar));
+    if report.unknown.is_none() && chosen.is_none() {
+        let why = "No image counts as unknown by itself: those of struck classes lead about as far as those of known ones. A bar can be set all the same.";
+        ui.colored_label(ui.visuals().warn_fg_color, why);
+    }
+    if chosen.is_some()
+        && ui
+            .button("As it was found")
+            .on_hover_text("The bar that answers 95 % of the images of known classes, where that finds others")
+            .clicked()
+    {
+        panel.settings.answered = None;
+    }
+}
+
+/// What a bar does, in words.
+fn words(curve: &UnknownCurve, bar: Option<UnknownBar>) -> String {
+    let share = |share: f64| format!("{:.0} %", 100.0 * share);
+    let at = bar.and_then(|bar| curve.points.iter().find(|point| point.bar.lead == bar.lead));
+    match (at, curve.points.first()) {
+        (Some(point), _) => format!(
+            "{} of the images of known classes are answered, {} of the answers are right; {} of the images of unknown classes are noticed.",
+            share(point.answered()),
+            share(point.right),
+            share(point.bar.found)
+        ),
+        (None, Some(all)) => format!("All images are answered; {} of the answers are right where the class is known.", share(all.right)),
+        (None, None) => String::new(),
+    }
+}
+
+/// Shows the curve with the bar that answers the `chosen` share. Returns the share that is to be answered where the bar was moved.
+fn curve_ui(ui: &mut Ui, curve: &UnknownCurve, bar: Option<UnknownBar>, chosen: Option<f64>) -> Option<f64> {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::click_and_drag());
+    let room = Rect::from_min_max(rect.min + vec2(LEFT, 8.0), rect.max - vec2(10.0, BELOW));
+    let width = 1.0 - UnknownCurve::LEAST;
+    // From all that is answered at the left to half of it at the right.
+    let x = |answered: f64| room.left() + room.width() * ((1.0 - answered) / width).clamp(0.0, 1.0) as f32;
+    let y = |share: f64| room.bottom() - room.height() * share as f32;
+    let (painter, font) = (ui.painter(), TextStyle::Small.resolve(ui.style()));
+    let (line, weak) = (ui.visuals().window_stroke, ui.visuals().weak_text_color());
+    painter.rect_filled(room, CornerRadius::ZERO, theme::card(ui));
+    for step in 0..=4u8 {
+        let share = f64::from(step) / 4.0;
+        painter.hline(room.x_range(), y(share), line);
+        painter.text(pos2(room.left() - 5.0, y(share)), Align2::RIGHT_CENTER, format!("{:.0} %", 100.0 * share), font.clone(), weak);
+    }
+    for step in 0..=5u8 {
+        let answered = 1.0 - f64::from(step) / 10.0;
+        painter.vline(x(answered), room.y_range(), line);
+        painter.text(pos2(x(answered), room.bottom() + 3.0), Align2::CENTER_TOP, format!("{:.0} %", 100.0 * answered), font.clone(), weak);
+    }
+    painter.text(
+        pos2(room.center().x, rect.bottom()),
+        Align2::CENTER_BOTTOM,
+        "answered, of the images of known classes",
+        font.clone(),
+        weak,
+    );
+    let lines: [(&str, fn(&UnknownPoint) -> f64, _); 2] = [
+        ("right, of the answers", |point| point.right, theme::good(ui)),
+        ("noticed, of the images of unknown classes", |point| point.bar.found, theme::accent(ui)),
+    ];
+    for (name, of, colour) in lines {
+        let places: Vec<Pos2> = curve.points.iter().map(|point| pos2(x(point.answered()), y(of(point)))).collect();
+        if let Some(last) = places.last() {
+            let (towards, by) = if last.y < room.top() + 16.0 { (Align2::RIGHT_TOP, 4.0) } else { (Align2::RIGHT_BOTTOM, -4.0) };
+            painter.text(pos2(room.right() - 4.0, last.y + by), towards, name, font.clone(), colour);
+        }
+        painter.add(Shape::line(places, Stroke::new(1.8, colour)));
+    }
+    let answered = bar.map_or(1.0, |bar| 1.0 - bar.taken);
+    let is_touched = response.has_focus() || response.hovered() || response.dragged();
+    let mark = if is_touched { theme::accent(ui) } else { ui.visuals().strong_text_color() };
+    painter.vline(x(answered), room.y_range(), Stroke::new(2.5, mark));
+    painter.circle_filled(pos2(x(answered), room.top()), 5.0, mark);
+    response.widget_info(|| WidgetInfo::slider(true, answered, "Share of the images of known classes that is answered"));
+    let response = response.on_hover_cursor(CursorIcon::ResizeHorizontal);
+    let at = |pos: Pos2| 1.0 - width * f64::from((pos.x - room.left()) / room.width());
+    let mut moved = (response.dragged() || response.clicked()).then(|| response.interact_pointer_pos()).flatten().map(at);
+    if response.has_focus() {
+        ui.memory_mut(|memory| {
+            memory.set_focus_lock_filter(response.id, egui::EventFilter { horizontal_arrows: true, ..Default::default() })
+        });
+        for (key, by) in [(Key::ArrowLeft, STEP), (Key::ArrowRight, -STEP)] {
+            if ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
+                moved = Some(chosen.unwrap_or(answered) + by);
+            }
+        }
+    }
+    moved.map(|share| (100.0 * share.clamp(UnknownCurve::LEAST, 1.0)).round() / 100.0)
+}
