@@ -173,7 +173,7 @@ impl PageUi for TrainView {
             ui.horizontal_top(|ui| {
                 ui.vertical(|ui| {
                     ui.set_max_width((ui.available_width() * 0.62).max(300.0));
-                    card_ui(ui, "What was taken for what", |ui| {
+                    wide_card_ui(ui, "What was taken for what", |ui| {
                         ui.label(RichText::new("Rows: what they are. Columns: what they were taken for. Press a number to see the images.").small().weak());
                         filter_ui(ui, filter, shown);
                         if let Some((truth, given)) = confusion_ui(ui, &report, &shown.scores, &shown.matrix) {
@@ -181,10 +181,10 @@ impl PageUi for TrainView {
                         }
                     });
                     ui.add_space(6.0);
-                    card_ui(ui, "Answered, right and unknown", |ui| unknown_ui(ui, panel, &report));
+                    wide_card_ui(ui, "Answered, right and unknown", |ui| unknown_ui(ui, panel, &report));
                 });
                 ui.vertical(|ui| {
-                    card_ui(ui, "Worst confusions", |ui| {
+                    wide_card_ui(ui, "Worst confusions", |ui| {
                         if shown.worst.is_empty() {
                             ui.label(RichText::new("No judged image was taken for another class.").small().weak());
                         }
@@ -193,15 +193,15 @@ impl PageUi for TrainView {
                         }
                     });
                     ui.add_space(6.0);
-                    card_ui(ui, "Classes", |ui| {
+                    wide_card_ui(ui, "Classes", |ui| {
                         if let Some(class) = classes_ui(ui, &report, &shown.scores, &shown.classes) {
                             show = Some(Scope::Class(class));
                         }
                     });
                     ui.add_space(6.0);
-                    card_ui(ui, "Images that mislead", |ui| show = harm_ui(ui, panel).or(show.take()));
+                    wide_card_ui(ui, "Images that mislead", |ui| show = harm_ui(ui, panel).or(show.take()));
                     ui.add_space(6.0);
-                    card_ui(ui, "Errors by cluster", |ui| cluster_errors_ui(ui, panel, &report));
+                    wide_card_ui(ui, "Errors by cluster", |ui| cluster_errors_ui(ui, panel, &report));
                 });
             });
         });
@@ -209,6 +209,14 @@ impl PageUi for TrainView {
             panel.show(scope);
         }
     }
+}
+
+/// A card as wide as its column.
+fn wide_card_ui<R>(ui: &mut Ui, heading: &str, contents: impl FnOnce(&mut Ui) -> R) -> R {
+    card_ui(ui, heading, |ui| {
+        ui.set_min_width(ui.available_width());
+        contents(ui)
+    })
 }
 
 /// The field that filters classes, and how many of them the matrix has.

@@ -9,8 +9,9 @@ use tessera_core::eval::report::Report;
 use crate::gui::panel::Panel;
 use crate::gui::theme;
 
-/// The height of the curve, and the room for words at its left and below.
-const HEIGHT: f32 = 170.0;
+/// The height of the curve, and the room for words above it, at its left and below.
+const HEIGHT: f32 = 190.0;
+const ABOVE: f32 = 24.0;
 const LEFT: f32 = 36.0;
 const BELOW: f32 = 32.0;
 /// How far an arrow key moves the bar.
@@ -64,10 +65,11 @@ fn words(curve: &UnknownCurve, bar: Option<UnknownBar>) -> String {
     }
 }
 
-/// Shows the curve with the bar that answers the `chosen` share. Returns the share that is to be answered where the bar was moved.
+/// Shows the curve with the bar that answers the `chosen` share. Returns the share that is to be
+/// answered where the bar was moved.
 fn curve_ui(ui: &mut Ui, curve: &UnknownCurve, bar: Option<UnknownBar>, chosen: Option<f64>) -> Option<f64> {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::click_and_drag());
-    let room = Rect::from_min_max(rect.min + vec2(LEFT, 8.0), rect.max - vec2(10.0, BELOW));
+    let room = Rect::from_min_max(rect.min + vec2(LEFT, ABOVE), rect.max - vec2(10.0, BELOW));
     let width = 1.0 - UnknownCurve::LEAST;
     // From all that is answered at the left to half of it at the right.
     let x = |answered: f64| room.left() + room.width() * ((1.0 - answered) / width).clamp(0.0, 1.0) as f32;
@@ -96,13 +98,11 @@ fn curve_ui(ui: &mut Ui, curve: &UnknownCurve, bar: Option<UnknownBar>, chosen: 
         ("right, of the answers", |point| point.right, theme::good(ui)),
         ("noticed, of the images of unknown classes", |point| point.bar.found, theme::accent(ui)),
     ];
+    let mut at = rect.left_top();
     for (name, of, colour) in lines {
         let places: Vec<Pos2> = curve.points.iter().map(|point| pos2(x(point.answered()), y(of(point)))).collect();
-        if let Some(last) = places.last() {
-            let (towards, by) = if last.y < room.top() + 16.0 { (Align2::RIGHT_TOP, 4.0) } else { (Align2::RIGHT_BOTTOM, -4.0) };
-            painter.text(pos2(room.right() - 4.0, last.y + by), towards, name, font.clone(), colour);
-        }
         painter.add(Shape::line(places, Stroke::new(1.8, colour)));
+        at.x = painter.text(at, Align2::LEFT_TOP, name, font.clone(), colour).right() + 16.0;
     }
     let answered = bar.map_or(1.0, |bar| 1.0 - bar.taken);
     let is_touched = response.has_focus() || response.hovered() || response.dragged();
