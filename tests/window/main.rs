@@ -14,5 +14,7 @@ mod networks;
 mod recognise;
 mod search;
 mod similar;
+#[cfg(feature = "snapshots")]
+mod snapshots;
 mod views;
 mod world;

@@ -108,7 +108,7 @@ fn vectors_and_recall_are_chosen_and_keys_walk_from_image_to_image() {
     world.key(Key::Backspace);
     until_near(&mut world, 2);
     assert_eq!((answered(world.app()).1, selected(&mut world)), (first.clone(), Some(first[1])));
-    assert!(world.app().desk().similar().former().is_none() && !world.shows("← Back"));
+    assert!(world.app().desk().similar().former().is_none() && !world.shows("⬅ Back"));
     // Removed images are no neighbours, until that is undone.
     world.key(Key::Delete);
     world.until("it is no neighbour any more", |app| !answered(app).1.contains(&first[1]));
@@ -168,7 +168,7 @@ fn a_file_is_chosen_dropped_or_pasted_and_one_that_cannot_be_read_is_named() {
     world.harness.event(Event::PasteImage(std::sync::Arc::new(pasted)));
     world.until("the pasted one is compared", |app| named(app, "Pasted image"));
     assert!(world.app().desk().recognising().recognition().is_none());
-    world.click("← Back");
+    world.click("⬅ Back");
     world.until("the one before is back", |app| named(app, "other.png"));
 }
 

@@ -16,5 +16,5 @@ pub(super) fn key_of(place: usize) -> Option<String> {
 
 /// The key as it is painted on a small spot: an arrow stands for Shift.
 pub(super) fn short_key(key: &str) -> String {
-    key.replace("Shift+", "⇧")
+    key.replace("Shift+", "⬆")
 }

@@ -34,7 +34,7 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let next = place.and_then(|place| list.get(place + 1)).copied();
     panel.view.pictured = Some(Pictured { image: id, next });
     ui.horizontal(|ui| {
-        if ui.button("← Back").on_hover_text("Esc").clicked() {
+        if ui.button("⬅ Back").on_hover_text("Esc").clicked() {
             panel.view.viewer = None;
         }
         for (words, by) in [("‹", -1), ("›", 1)] {

@@ -133,7 +133,7 @@ impl SimilarView {
         ui.horizontal_wrapped(|ui| {
             if let Some(former) = panel.desk.similar().former().cloned() {
                 let hover = format!("To {} (Backspace)", former.image.short_name());
-                if ui.button("← Back").on_hover_text(hover).clicked() {
+                if ui.button("⬅ Back").on_hover_text(hover).clicked() {
                     self.go_back(panel);
                 }
             }

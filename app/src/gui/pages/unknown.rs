@@ -94,12 +94,10 @@ fn curve_ui(ui: &mut Ui, curve: &UnknownCurve, bar: Option<UnknownBar>, chosen: 
         font.clone(),
         weak,
     );
-    let lines: [(&str, fn(&UnknownPoint) -> f64, _); 2] = [
-        ("right, of the answers", |point| point.right, theme::good(ui)),
-        ("noticed, of the images of unknown classes", |point| point.bar.found, theme::accent(ui)),
-    ];
+    let lines = [("right, of the answers", theme::good(ui)), ("noticed, of the images of unknown classes", theme::accent(ui))];
     let mut at = rect.left_top();
-    for (name, of, colour) in lines {
+    for (i, (name, colour)) in lines.into_iter().enumerate() {
+        let of = |point: &UnknownPoint| [point.right, point.bar.found][i];
         let places: Vec<Pos2> = curve.points.iter().map(|point| pos2(x(point.answered()), y(of(point)))).collect();
         painter.add(Shape::line(places, Stroke::new(1.8, colour)));
         at.x = painter.text(at, Align2::LEFT_TOP, name, font.clone(), colour).right() + 16.0;

@@ -125,7 +125,7 @@ pub fn confusions_ui(ui: &mut Ui, report: &Report, confusions: &[Confusion]) -> 
             let (text, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
             let number = one_line(ui, &format!("{images} of {of}"), NUMBER, weak);
             ui.painter().galley(pos2(rect.left(), rect.center().y - number.size().y / 2.0), number, weak);
-            let pair = one_line(ui, &format!("{truth} → {given}"), rect.width() - NUMBER, text);
+            let pair = one_line(ui, &format!("{truth} ➡ {given}"), rect.width() - NUMBER, text);
             ui.painter().galley(pos2(rect.left() + NUMBER, rect.center().y - pair.size().y / 2.0), pair, text);
             if response.on_hover_text(words + "; press to see them").clicked() {
                 pressed = Some((truth.clone(), given.clone()));

@@ -319,7 +319,7 @@ fn moved_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
             if small_ui(ui, panel, moved.image, None, 36.0).on_hover_text("Take this one up next").clicked() {
                 panel.ask(Command::TakeUp(moved.image));
             }
-            line(ui, format!("{} → {}", moved.from, moved.to));
+            line(ui, format!("{} ➡ {}", moved.from, moved.to));
         });
     }
 }
