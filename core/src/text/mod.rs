@@ -16,6 +16,7 @@ mod forms;
 pub mod hashing;
 mod index;
 mod items;
+mod keys;
 mod near;
 mod query;
 mod search;

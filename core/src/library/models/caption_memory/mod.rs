@@ -3,6 +3,7 @@
 mod memory;
 mod question;
 mod reading;
+mod sources;
 
 pub use memory::{CaptionMemory, MemorySource, options, words_of};
 pub use question::{CANDIDATES, Question, RecallExplanation, RecallHit, Weighed, WordTerm};
