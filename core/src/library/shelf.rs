@@ -88,7 +88,7 @@ impl CacheShelf {
     }
 
     /// The rows are read one after the other; everything else is done by the thread that asks.
-    fn from_cache(&self, hash: ContentHash) -> Option<Elements> {
+    fn cached(&self, hash: ContentHash) -> Option<Elements> {
         let (own, cells) = self.extraction.versions(&self.options);
         let (own, cells) = {
             let cache = lock(&self.cache);
@@ -98,7 +98,7 @@ impl CacheShelf {
         self.extraction.read(own.as_deref(), cells.as_deref(), &self.options)
     }
 
-    fn from_file(&self, hash: ContentHash) -> Option<Elements> {
+    fn computed(&self, hash: ContentHash) -> Option<Elements> {
         let state = lock(&self.state).clone();
         let image = state.with_hash(hash)?;
         let picture = from_file(&state, image, &*self.decoder, &Progress::default())?;
@@ -115,7 +115,7 @@ impl Shelf for CacheShelf {
             return Some(known);
         }
         let hash = ContentHash(key);
-        let found = self.from_cache(hash).or_else(|| self.from_file(hash)).map(Arc::new);
+        let found = self.cached(hash).or_else(|| self.computed(hash)).map(Arc::new);
         let mut recent = lock(&self.recent);
         match &found {
             Some(elements) => recent.put(key, elements),

@@ -4,20 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::forms::form;
-use super::keys::{Keys, put, take};
+use super::keys::{Keys, TextKey, put, take};
 use super::spelling::Spelling;
 use super::tokens::words;
 use crate::hash::hash64;
 use crate::ids::ItemId;
-
-/// One of the texts of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TextKey {
-    /// The item.
-    pub item: ItemId,
-    /// Which of its texts.
-    pub part: u32,
-}
 
 /// An inverted index to which texts can be added and from which they can be removed;
 /// [`TextIndex::search`] queries it.

@@ -3,7 +3,8 @@
 
 use std::cmp::Ordering;
 
-use super::index::{Text, TextIndex, TextKey, WordId};
+use super::index::{Text, TextIndex, WordId};
+use super::keys::TextKey;
 use super::query::TextQuery;
 use super::search::Asked;
 use crate::ids::ItemId;

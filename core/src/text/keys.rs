@@ -1,7 +1,15 @@
 //! The texts that have a word: a sorted set of keys, in about two bytes a key.
 
-use super::index::TextKey;
 use crate::ids::ItemId;
+
+/// One of the texts of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TextKey {
+    /// The item.
+    pub item: ItemId,
+    /// Which of its texts.
+    pub part: u32,
+}
 
 /// Keys of a full run.
 const RUN: usize = 128;

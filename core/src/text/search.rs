@@ -13,7 +13,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
-use super::index::{Text, TextIndex, TextKey, WordId};
+use super::index::{Text, TextIndex, WordId};
+use super::keys::TextKey;
 use super::query::TextQuery;
 
 /// A text that fits a query.

@@ -14,8 +14,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::sources::{Having, Sources};
-use crate::bytes::{Reader, Stored, Writer};
+use super::sources::{Having, MemorySource, Sources};
+use crate::bytes::{Reader, Writer};
 use crate::ckm::CkmOptions;
 use crate::cmt::{Cmt, CmtOptions, Memory};
 use crate::error::Result;
@@ -27,17 +27,6 @@ use crate::nearest::Growth;
 use crate::sparse::SparseVec;
 use crate::text::hashing::{Idf, Stemming, counts, feature};
 use crate::text::{TextQuery, words};
-
-/// Which text of an image a memory was made from.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MemorySource {
-    /// Its class.
-    Class,
-    /// One of its captions.
-    Caption(u32),
-    /// A query that it answers.
-    Lesson(String),
-}
 
 /// A memory tree that follows a library.
 pub struct CaptionMemory {
@@ -225,31 +214,6 @@ impl CaptionMemory {
 /// finished.
 pub fn words_of(query: &TextQuery) -> String {
     query.words.iter().chain(&query.prefix).chain(query.phrases.iter().flatten()).cloned().collect::<Vec<_>>().join(" ")
-}
-
-impl Stored for MemorySource {
-    fn write(&self, out: &mut Writer) {
-        match self {
-            Self::Class => out.put(&0u8),
-            Self::Caption(n) => {
-                out.put(&1u8);
-                out.put(n);
-            }
-            Self::Lesson(query) => {
-                out.put(&2u8);
-                out.put(query);
-            }
-        }
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self> {
-        match from.get::<u8>()? {
-            0 => Ok(Self::Class),
-            1 => Ok(Self::Caption(from.get()?)),
-            2 => Ok(Self::Lesson(from.get()?)),
-            other => Err(from.wrong("a source of a memory, 0 to 2", other.to_string())),
-        }
-    }
 }
 
 impl Model for CaptionMemory {

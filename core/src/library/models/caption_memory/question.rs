@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rayon::prelude::*;
 
-use super::memory::{CaptionMemory, MemorySource, words_of};
+use super::memory::{CaptionMemory, words_of};
 use super::reading::{AskedWord, ReadAs, Reading};
+use super::sources::MemorySource;
 use crate::cmt::TreePath;
 use crate::ids::ItemId;
 use crate::library::event::Reward;

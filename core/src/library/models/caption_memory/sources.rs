@@ -2,8 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::memory::MemorySource;
+use crate::bytes::{Reader, Stored, Writer};
+use crate::error::Result;
 use crate::ids::ItemId;
+
+/// Which text of an image a memory was made from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MemorySource {
+    /// Its class.
+    Class,
+    /// One of its captions.
+    Caption(u32),
+    /// A query that it answers.
+    Lesson(String),
+}
 
 /// The text of each memory, and the other way round. Most memories are of classes and captions,
 /// which are told apart by a number: 0 is the class.
@@ -153,6 +165,31 @@ impl Having {
             if run.is_empty() {
                 self.0.remove(at);
             }
+        }
+    }
+}
+
+impl Stored for MemorySource {
+    fn write(&self, out: &mut Writer) {
+        match self {
+            Self::Class => out.put(&0u8),
+            Self::Caption(n) => {
+                out.put(&1u8);
+                out.put(n);
+            }
+            Self::Lesson(query) => {
+                out.put(&2u8);
+                out.put(query);
+            }
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        match from.get::<u8>()? {
+            0 => Ok(Self::Class),
+            1 => Ok(Self::Caption(from.get()?)),
+            2 => Ok(Self::Lesson(from.get()?)),
+            other => Err(from.wrong("a source of a memory, 0 to 2", other.to_string())),
         }
     }
 }
