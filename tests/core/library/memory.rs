@@ -21,7 +21,9 @@ fn is_here(library: &Mutex<Library>) -> Vec<bool> {
 }
 
 /// Scores and reasons for some pictures.
-fn answers(ckm: &Ckm) -> Vec<(Scores, Vec<Explanation>)> {
+type Answers = Vec<(Scores, Vec<Explanation>)>;
+
+fn answers(ckm: &Ckm) -> Answers {
     let first = ckm.examples().next().map_or(ItemId(0), |(_, example)| example.id);
     let classes: Vec<ClassId> = (0..ckm.classes().len() as u32).map(ClassId).collect();
     let answer = |(seed, without): (u64, Without<'_>)| {
@@ -53,8 +55,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// What the models have learned, by their names.
+type Learned = Vec<(String, Vec<u8>)>;
+
 /// All answers of a library after each step, with a budget for elements.
-fn lived(steps: &[Step], budget: usize) -> Vec<(Vec<(Scores, Vec<Explanation>)>, Vec<(String, Vec<u8>)>)> {
+fn lived(steps: &[Step], budget: usize) -> Vec<(Answers, Learned)> {
     let place = Place::new(&FILES);
     let mut library = open_with(&place, budget);
     place.import(&library);
