@@ -91,7 +91,7 @@ mod ckm {
         let example = |(i, (category, instance, pixels)): (usize, &(Category, u32, RgbImage))| {
             let elements = machine.elements(&Picture::from(pixels.clone())).unwrap();
             let group = Some(format!("{} {instance}", category.name()));
-            (*category, Example { id: ItemId(i as u32), name: format!("{i}.png"), group, elements })
+            (*category, Example { id: ItemId(i as u32), name: format!("{i}.png"), group, elements: elements.into() })
         };
         pictures.iter().enumerate().map(example).collect()
     }
@@ -107,7 +107,7 @@ mod ckm {
         let picture = Picture::from(all[5].2.clone());
         bencher.bench_local(|| {
             let elements = machine.elements(black_box(&picture)).unwrap();
-            machine.add("boat", Example { id: ItemId(1000), name: String::new(), group: None, elements }).unwrap();
+            machine.add("boat", Example { id: ItemId(1000), name: String::new(), group: None, elements: elements.into() }).unwrap();
         });
     }
 
@@ -118,7 +118,8 @@ mod ckm {
         for (category, example) in examples(&machine, &pictures(4, 6)) {
             machine.add(category.name(), example).unwrap();
         }
-        let query = examples(&machine, &pictures(5, 1)).remove(4).1.elements;
+        let query = examples(&machine, &pictures(5, 1)).remove(4).1;
+        let query = query.elements.get();
         bencher.bench_local(|| machine.scores(black_box(&query), Without::Nothing));
     }
 }

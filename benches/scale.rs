@@ -63,7 +63,7 @@ fn main() {
         let start = cpu();
         for (i, elements) in (next..size).zip(elements) {
             let class = &pictures[i % pictures.len()].0;
-            machine.add(class, Example { id: ItemId(i as u32), name: String::new(), group: None, elements }).unwrap();
+            machine.add(class, Example { id: ItemId(i as u32), name: String::new(), group: None, elements: elements.into() }).unwrap();
         }
         let add = 1e3 * (cpu() - start) / added;
         next = next.max(size);
@@ -141,7 +141,7 @@ fn resident() -> f64 {
 fn features(machine: &Ckm) -> f64 {
     // The rest is the size, and for each kind a number and positions.
     let of = |elements: &Elements| elements.to_bytes().len() - 8 * (1 + elements.len()) - 4 * elements.sets.len();
-    machine.examples().map(|(_, example)| of(&example.elements) as f64).sum()
+    machine.examples().map(|(_, example)| of(&example.elements.get()) as f64).sum()
 }
 
 /// Moved by up to 6 pixels, shrunk to 0.78 or more, brightened by up to 20.

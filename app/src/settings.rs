@@ -86,6 +86,9 @@ impl Default for Settings {
 pub const SEARCH_LEAVES: usize = tessera_core::library::search::LEAVES;
 /// Default memory budget for decoding pictures, in megabytes.
 pub const PICTURE_MEGABYTES: u64 = 2048;
+
+/// The usual memory budget for the elements of a library's images, in megabytes.
+pub const ELEMENT_MEGABYTES: u64 = (tessera_core::library::ELEMENTS_IN_MEMORY >> 20) as u64;
 /// Recently opened libraries and folders that are kept.
 const RECENTS: usize = 12;
 /// The largest settings file that is read, in bytes.

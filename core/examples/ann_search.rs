@@ -37,7 +37,7 @@ fn features(folder: &Path, preset: Preset, bytes: usize) -> Result<Vec<u8>> {
     let ckm = learn(&data, |_| true, &preset.options(), &InProcess::default(), &progress)?.ckm;
     // Two numbers of the size, the number of elements, their positions, and then their features.
     let of_image = |all: Vec<u8>, n: usize| all[all.len() - n * bytes..].to_vec();
-    Ok(ckm.examples().flat_map(|(_, example)| of_image(example.elements.to_bytes(), example.elements.len())).collect())
+    Ok(ckm.examples().flat_map(|(_, example)| of_image(example.elements.get().to_bytes(), example.elements.len())).collect())
 }
 
 /// Some of the rows, evenly spread.

@@ -63,7 +63,7 @@ fn bests(options: &CkmOptions, train: &Images, tests: &Images, search: Search) -
     let classes: Vec<ClassId> = (0..ckm.classes().len() as u32).map(ClassId).collect();
     let mut bests = Vec::new();
     for (_, example) in tests.iter().step_by(tests.len().div_ceil(TRACED)) {
-        for explanation in ckm.explain(&example.elements, Without::Nothing, &classes) {
+        for explanation in ckm.explain(&example.elements.get(), Without::Nothing, &classes) {
             let mut own: Vec<_> = explanation.contributions.iter().map(|c| (c.kind, c.element, c.value)).collect();
             own.sort_by_key(|(kind, element, _)| (*kind, *element));
             bests.extend(own.into_iter().map(|(.., value)| value));
@@ -78,7 +78,7 @@ fn run(options: &CkmOptions, train: &Images, tests: &Images, searches: &[Search]
     for (search, outcome) in searches.iter().zip(outcomes) {
         ckm.set_search(*search)?;
         let start = Instant::now();
-        let scores: Vec<_> = tests.iter().map(|(_, example)| ckm.scores(&example.elements, Without::Nothing)).collect();
+        let scores: Vec<_> = tests.iter().map(|(_, example)| ckm.scores(&example.elements.get(), Without::Nothing)).collect();
         outcome.seconds += start.elapsed().as_secs_f64();
         let terms = judge(&ckm, JUDGED, &mut random::seeded(0), Vec::new(), &Progress::default())?.terms;
         for (i, ((class, example), mut scores)) in tests.iter().zip(scores).enumerate() {
@@ -91,7 +91,7 @@ fn run(options: &CkmOptions, train: &Images, tests: &Images, searches: &[Search]
             }
             outcome.right[1] += usize::from(name(&scores).as_ref() == Some(class));
             if i.is_multiple_of(COUNTED) {
-                let cost = ckm.comparisons(&example.elements, Without::Nothing);
+                let cost = ckm.comparisons(&example.elements.get(), Without::Nothing);
                 outcome.points += cost.points + cost.nodes;
             }
         }

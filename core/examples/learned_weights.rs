@@ -168,19 +168,21 @@ fn main() -> Result<()> {
 fn accuracy(machine: &Ckm, whole: &Ckm, is_held: &dyn Fn(&Example) -> bool) -> f64 {
     let held: Vec<_> = whole.examples().filter(|(_, e)| is_held(e)).collect();
     let is_right = |(class, e): &&(ClassId, &Example)| {
-        let best = machine.scores(&e.elements, Without::Nothing).ranking()[0].0;
+        let best = machine.scores(&e.elements.get(), Without::Nothing).ranking()[0].0;
         machine.classes()[best.index()].name == whole.classes()[class.index()].name
     };
     held.iter().filter(is_right).count() as f64 / held.len().max(1) as f64
 }
 
 fn own_lists(ckm: &Ckm, size: ListSize) -> Result<Lists> {
-    let queries: Vec<_> = ckm.examples().map(|(class, e)| (class, &e.elements, e.without_itself())).collect();
+    let own: Vec<_> = ckm.examples().map(|(class, e)| (class, e.elements.get(), e.without_itself())).collect();
+    let queries: Vec<_> = own.iter().map(|(class, elements, without)| (*class, &**elements, *without)).collect();
     Lists::make(ckm, &queries, size, &Progress::default())
 }
 
 fn held_lists(ckm: &Ckm, held: &[(ClassId, &Example)], size: ListSize) -> Result<Lists> {
-    let queries: Vec<_> = held.iter().map(|(class, e)| (*class, &e.elements, Without::Nothing)).collect();
+    let held: Vec<_> = held.iter().map(|(class, e)| (*class, e.elements.get())).collect();
+    let queries: Vec<_> = held.iter().map(|(class, elements)| (*class, &**elements, Without::Nothing)).collect();
     Lists::make(ckm, &queries, size, &Progress::default())
 }
 

@@ -209,8 +209,8 @@ fn main() -> Result<()> {
         settings.extend([0.1, 0.2].map(|reward| [0.2, 0.0, reward]));
     }
     let classes: Vec<Vec<Blocks>> =
-        ckm.classes().iter().map(|class| class.examples.iter().map(|e| Blocks::of(&e.elements)).collect()).collect();
-    let queries: Vec<(usize, Blocks)> = tests.examples().map(|(class, e)| (class.index(), Blocks::of(&e.elements))).collect();
+        ckm.classes().iter().map(|class| class.examples.iter().map(|e| Blocks::of(&e.elements.get())).collect()).collect();
+    let queries: Vec<(usize, Blocks)> = tests.examples().map(|(class, e)| (class.index(), Blocks::of(&e.elements.get()))).collect();
     let right: Vec<Vec<bool>> = queries
         .par_iter()
         .enumerate()

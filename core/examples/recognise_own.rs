@@ -36,7 +36,7 @@ fn main() -> Result<()> {
         let own = OwnElements { positions: &positions, values: OwnValues::Binary(&descriptors) };
         let elements = machine.elements_from_own((640, 480), &[own])?;
         let name = format!("{} {number}", CLASSES[class]);
-        machine.add(CLASSES[class], Example { id: ItemId(number as u32), name, group: None, elements })?;
+        machine.add(CLASSES[class], Example { id: ItemId(number as u32), name, group: None, elements: elements.into() })?;
     }
 
     let (positions, descriptors) = thing(1, 1000);

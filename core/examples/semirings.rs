@@ -38,7 +38,7 @@ fn sum_product(ckm: &Ckm, query: &Elements, without: Without<'_>, semiring: &Log
     for (class, score) in ckm.classes().iter().zip(&mut scores.of) {
         for (k, kind) in ckm.options().kinds.iter().enumerate() {
             let stays = class.examples.iter().filter(|e| without == Without::Nothing || e.without_itself() != without);
-            let elements: usize = stays.map(|example| example.elements.sets[k].len()).sum();
+            let elements: usize = stays.map(|example| example.elements.get().sets[k].len()).sum();
             let weight = -semiring.temperature() * (elements.max(1) as f64).ln();
             *score = score.map(|score| score + f64::from(kind.kernel.weight) * query.sets[k].len() as f64 * weight);
         }
@@ -75,7 +75,7 @@ fn main() -> Result<()> {
     let judged: Vec<_> = ckm.examples().step_by(every(2, 12)).collect();
     let held_out = |scores: &dyn Fn(&Elements, Without<'_>) -> Scores| {
         let right = judged.iter().map(|(class, example)| {
-            is_right(&scores(&example.elements, example.without_itself()), &ckm, &ckm.classes()[class.index()].name)
+            is_right(&scores(&example.elements.get(), example.without_itself()), &ckm, &ckm.classes()[class.index()].name)
         });
         right.sum::<usize>() as f64 / judged.len() as f64
     };

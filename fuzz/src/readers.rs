@@ -186,7 +186,7 @@ fn load(folder: &Path, manifest: &[u8], weights: &[u8]) {
     assert!(!bare.has_names() && bare.ckm.n_elements() == model.ckm.n_elements());
     let query = model.ckm.examples().next().map(|(_, example)| example.elements.clone());
     if let Some(query) = query.filter(|_| model.ckm.n_elements() < 1000) {
-        let _ = model.ckm.scores(&query, tessera_core::ckm::Without::Nothing).ranking();
+        let _ = model.ckm.scores(&query.get(), tessera_core::ckm::Without::Nothing).ranking();
     }
 }
 

@@ -45,6 +45,26 @@ fn says_why_in_words_and_pictures() {
 }
 
 #[test]
+fn a_library_answers_the_same_from_memory_and_from_disk() {
+    let world = World::with_library();
+    let new = world.picture("new.png", 1, 2, 3);
+    let answer = |budget: &str| {
+        let arguments = ["classify", "lib.tessera", new.to_str().unwrap(), "--json", "--explain", "--element-memory", budget];
+        world.run(arguments).ended(0).stdout
+    };
+    let (all, none) = (answer("4096"), answer("0"));
+    assert!(all.contains("\"contributions\"") && all == none, "{all}\n{none}");
+    let memory = |budget: &str| {
+        let found = world.run(["check", "lib.tessera", "--json", "--element-memory", budget]).ended(0).object()["memory_bytes"].clone();
+        let of = |key: &str| found[key].as_u64().unwrap();
+        assert_eq!(of("images") + of("words") + of("captions") + of("recogniser"), of("total"));
+        of("recogniser")
+    };
+    assert!(memory("0") < memory("4096"));
+    world.run(["check", "lib.tessera", "--element-memory", "-1"]).ended(2).complains("--element-memory");
+}
+
+#[test]
 fn drawings_stay_out_of_models_and_libraries() {
     let world = World::with_library();
     world.trained();

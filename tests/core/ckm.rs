@@ -73,8 +73,16 @@ pub(crate) fn unjudged(ckm: Ckm) -> RecogniserModel {
 fn add(ckm: &mut Ckm, i: u32) {
     let class = ["round", "square", "tall"][(i / 3 % 3) as usize];
     let elements = ckm.elements(&scene(u64::from(i), 96, 80).into()).unwrap();
-    ckm.add(class, Example { id: ItemId(i), name: format!("{class}/{i}.png"), group: Some(format!("{class}/{:02}", i / 3)), elements })
-        .unwrap();
+    ckm.add(
+        class,
+        Example {
+            id: ItemId(i),
+            name: format!("{class}/{i}.png"),
+            group: Some(format!("{class}/{:02}", i / 3)),
+            elements: elements.into(),
+        },
+    )
+    .unwrap();
 }
 
 fn presets() -> [CkmOptions; 4] {
@@ -290,7 +298,7 @@ fn a_large_class_is_scored_and_explained_as_a_small_one() {
         for i in 0..140 {
             let class = if i % 9 == 0 { "small" } else { "large" };
             let elements = ckm.elements(&training(i).into()).unwrap();
-            ckm.add(class, Example { id: ItemId(i), name: format!("{i}.png"), group: None, elements }).unwrap();
+            ckm.add(class, Example { id: ItemId(i), name: format!("{i}.png"), group: None, elements: elements.into() }).unwrap();
         }
         assert!(ckm.classes()[0].examples.len() > 120);
         for seed in 300..304 {
@@ -352,7 +360,7 @@ fn translating_a_query_changes_the_score_only_through_the_position_term() {
                     for c in &explanation.contributions {
                         let m = c.matched.as_ref().unwrap();
                         let example = class.examples.iter().find(|e| e.id == m.image).unwrap();
-                        let ([x, y], [zx, zy]) = (query.sets[0].position(c.element), example.elements.sets[0].position(m.element));
+                        let ([x, y], [zx, zy]) = (query.sets[0].position(c.element), example.elements.get().sets[0].position(m.element));
                         let nearness = -((x - zx).hypot(y - zy) * kernel.cost / kernel.reach).min(kernel.cost);
                         assert!((c.nearness - nearness).abs() < 1e-4, "{} is not {nearness}", c.nearness);
                         let likeness = (1.0 - m.distance / kernel.rho).max(0.0);
@@ -403,7 +411,7 @@ fn leaving_out_equals_rebuilding_without() {
                     without_group.add(name, other.clone()).unwrap();
                 }
             }
-            let of = |ckm: &Ckm, without| ckm.scores(&example.elements, without).ranking();
+            let of = |ckm: &Ckm, without| ckm.scores(&example.elements.get(), without).ranking();
             assert_eq!(of(&whole, Without::Image(ItemId(i))), of(&without_image, Without::Nothing));
             assert_eq!(of(&whole, Without::Group(&group)), of(&without_group, Without::Nothing));
             assert_eq!(of(&whole, example.without_itself()), of(&without_group, Without::Nothing));
@@ -483,7 +491,7 @@ fn contributions_sum_to_the_score() {
                         assert!((0.0..=1.0).contains(&c.likeness) && (-kernel.cost..=0.0).contains(&c.nearness));
                         let m = c.matched.as_ref().unwrap();
                         let image = &ckm.classes()[explanation.class.index()].examples.iter().find(|e| e.id == m.image).unwrap();
-                        let place = image.elements.to_picture(image.elements.sets[c.kind].position(m.element));
+                        let place = image.elements.get().to_picture(image.elements.get().sets[c.kind].position(m.element));
                         assert_eq!(place, m.position);
                         assert!((0.0..100.0).contains(&c.position[0]) && (0.0..70.0).contains(&c.position[1]), "{:?}", c.position);
                     }
@@ -509,7 +517,7 @@ fn leads_sum_to_the_difference_of_scores() {
 fn a_training_image_finds_itself() {
     let ckm = machine(Preset::Mixed.options(), 9);
     let (class, example) = ckm.examples().nth(4).unwrap();
-    let explanation = &ckm.explain(&example.elements, Without::Nothing, &[class])[0];
+    let explanation = &ckm.explain(&example.elements.get(), Without::Nothing, &[class])[0];
     for c in &explanation.contributions {
         let m = c.matched.as_ref().unwrap();
         assert_eq!((m.image, m.element, m.distance, c.likeness, c.nearness), (example.id, c.element, 0.0, 1.0, 0.0));
@@ -547,7 +555,7 @@ fn images_without_elements_are_answered_by_the_prior() {
 fn a_class_without_elements_costs_the_floor() {
     let mut ckm = machine(Preset::Orb.options(), 9);
     let flat = ckm.elements(&image::RgbImage::from_pixel(50, 50, image::Rgb([8, 8, 8])).into()).unwrap();
-    ckm.add("flat", Example { id: ItemId(100), name: "flat.png".into(), group: None, elements: flat }).unwrap();
+    ckm.add("flat", Example { id: ItemId(100), name: "flat.png".into(), group: None, elements: flat.into() }).unwrap();
     let query = ckm.elements(&scene(70, 96, 96).into()).unwrap();
     let class = ckm.class_id("flat").unwrap();
     let score = ckm.scores(&query, Without::Nothing).of[class.index()].unwrap();

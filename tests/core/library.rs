@@ -11,6 +11,7 @@ mod import;
 mod later;
 mod learned;
 mod looks;
+mod memory;
 mod models;
 mod pair;
 mod recall;

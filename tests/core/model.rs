@@ -203,7 +203,7 @@ fn weights_that_do_not_fit_together_are_refused() {
         tensor.2[4 * at..4 * at + 4].copy_from_slice(&value);
         tensor
     };
-    let counts: Vec<u32> = model.ckm.examples().map(|(_, e)| e.elements.sets[1].len() as u32).collect();
+    let counts: Vec<u32> = model.ckm.examples().map(|(_, e)| e.elements.get().sets[1].len() as u32).collect();
     let mut one_more = counts.clone();
     one_more[4] += 1;
     let mut not_text = whole["images.name"].clone();

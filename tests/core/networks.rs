@@ -258,7 +258,7 @@ fn machines_are_made_of_its_cells() {
     for id in 0..8 {
         let (class, colour) = if id % 2 == 0 { ("red", [255 - id as u8, 9, 3]) } else { ("blue", [4, id as u8, 250]) };
         let elements = ckm.elements(&plain(colour).into()).unwrap();
-        ckm.add(class, Example { id: ItemId(id), name: format!("{id}.png"), group: None, elements }).unwrap();
+        ckm.add(class, Example { id: ItemId(id), name: format!("{id}.png"), group: None, elements: elements.into() }).unwrap();
     }
     let elements = ckm.elements(&plain([20, 30, 200]).into()).unwrap();
     let scores = ckm.scores(&elements, Without::Nothing);

@@ -79,7 +79,7 @@ fn images_are_learned_and_tested_the_same_on_any_number_of_threads() {
         assert!(failed.len() == 1 && failed[0].path.ends_with("broken.png"), "{failed:?}");
     }
     let elements = |ckm: &Ckm, i: usize| ckm.examples().nth(i).unwrap().1.elements.clone();
-    assert_eq!(elements(&learned.ckm, 0), learned.ckm.elements(&scene(1, 64, 64).into()).unwrap());
+    assert_eq!(*elements(&learned.ckm, 0).get(), learned.ckm.elements(&scene(1, 64, 64).into()).unwrap());
 }
 
 #[test]

@@ -486,7 +486,8 @@ proptest! {
             prop_assert_eq!(index.search(query, 9), anew.search(query, 9));
         }
         prop_assert!(index.texts().eq(anew.texts()));
-        prop_assert!(index.texts().eq(texts.iter().map(|(&key, text)| (key, text.as_str()))));
+        let of_text = |(key, words): (TextKey, Vec<&str>)| (key, words.into_iter().map(str::to_owned).collect::<Vec<String>>());
+        prop_assert!(index.texts().map(of_text).eq(texts.iter().map(|(&key, text)| (key, words(text).collect()))));
         let vocabulary: BTreeSet<String> = texts.values().flat_map(|text| split(text)).collect();
         prop_assert_eq!((index.len(), index.n_words()), (texts.len(), vocabulary.len()));
         for word in vocabulary.iter().map(String::as_str).chain(["truk", "tuck", "lfet", "bot", "deja", "dont", "o7", "xyz"]) {

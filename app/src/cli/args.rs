@@ -17,7 +17,7 @@ use super::neighbour_args::EvalAnn;
 use super::network_args::{ELEMENTS, Elements, Network};
 use super::online_args::{EvalDesk, EvalOnline, EvalOnlineFigures};
 use super::switch::Switch;
-use crate::settings::PICTURE_MEGABYTES;
+use crate::settings::{ELEMENT_MEGABYTES, PICTURE_MEGABYTES};
 
 /// Find and recognise images on your own machine.
 ///
@@ -84,6 +84,10 @@ pub(super) struct Global {
     /// Memory budget for decoding pictures, all together; one alone is always decoded
     #[arg(long, global = true, default_value_t = PICTURE_MEGABYTES, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(64..=65_536))]
     pub(super) picture_memory: u64,
+    /// Memory budget for the elements that a library's recogniser compares; those of a larger
+    /// library are read when they are compared
+    #[arg(long, global = true, default_value_t = ELEMENT_MEGABYTES, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(0..=65_536))]
+    pub(super) element_memory: u64,
     /// No progress and no notes
     #[arg(long, global = true)]
     pub(super) quiet: bool,

@@ -9,6 +9,7 @@ use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::library::chain::{ChainSummary, HeadPlace, NotedHead};
 use tessera_core::library::event::EventId;
+use tessera_core::library::health::InMemory;
 use tessera_core::library::journal::{JOURNAL, read};
 use tessera_core::library::learned::LearnedFeatures;
 use tessera_core::library::pair::WordsNetwork;
@@ -43,6 +44,8 @@ struct Findings {
     learned: Option<LearnedFeatures>,
     /// The pair of encoders by which words find images, if one was chosen.
     pair: Option<WordsNetwork>,
+    /// What it takes in memory, if it could be opened.
+    memory: Option<InMemory>,
     /// Its history, if it could be read.
     chain: Option<ChainSummary>,
     /// Where the head that was asked for stands in it.
@@ -98,7 +101,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     let is_sound = lost.is_empty();
     lost.extend(told.iter().filter(|(place, _)| place_of(*place).is_none()).map(|(_, words)| words.clone()));
     looked.problems = lost;
-    let Findings { problems, learned, pair, chain, unlearned, .. } = &looked;
+    let Findings { problems, learned, pair, chain, unlearned, memory, .. } = &looked;
     let freedom = freedom();
     if let Some(unlearned) = unlearned {
         librarian.out.note(&unlearned.to_string());
@@ -113,7 +116,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
             "learned_features": learned.map(|learned| json!({"on": learned.is_on, "recognises": learned.recognises,
                 "seen": learned.seen, "images": learned.images, "missing": learned.images - learned.seen})),
             "words_network": pair.as_ref().map(|pair| json!({"name": pair.name, "hash": pair.hash, "seen": pair.seen,
-                "images": pair.images}))})
+                "images": pair.images})),
+            "memory_bytes": memory.map(|memory| json!({"images": memory.images, "words": memory.words, "captions": memory.captions,
+                "recogniser": memory.recogniser, "total": memory.total()}))})
         },
         || {
             let mut lines: Vec<String> = repaired.iter().map(|what| format!("Repaired: {what}")).collect();
@@ -133,6 +138,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
             lines.extend(told.iter().filter(|(place, _)| place_of(*place).is_some()).map(|(_, words)| words.clone()));
             lines.extend(learned.map(in_words));
             lines.extend(pair.as_ref().map(pair_in_words));
+            lines.extend(memory.map(memory_in_words));
             lines.push(confinement(freedom).into());
             lines.join("\n")
         },
@@ -197,6 +203,14 @@ fn confinement(freedom: Option<Freedom>) -> &'static str {
         Some(_) => "Decoders: processes of their own with limits on memory, which this system cannot confine further",
         None => "Decoders: no process of their own can be started here, so images are decoded in this program",
     }
+}
+
+/// What a library takes in memory, in words.
+fn memory_in_words(memory: InMemory) -> String {
+    let megabytes = |bytes: u64| bytes.div_ceil(1 << 20);
+    let InMemory { images, words, captions, recogniser } = memory;
+    let [images, words, captions, recogniser] = [images, words, captions, recogniser].map(megabytes);
+    format!("Memory: {} MB, images {images}, words {words}, caption memory {captions}, recogniser {recogniser}", megabytes(memory.total()))
 }
 
 /// The state of learned features, in words.
@@ -289,6 +303,7 @@ fn look_at(library: &Library, noted: Option<&NotedHead>) -> Result<Findings, Err
         unlearned: library.unlearned(),
         learned: library.learned_features().ok(),
         pair: library.words_network().ok().flatten(),
+        memory: Some(library.in_memory()),
         chain: library.chain().ok(),
         noted: noted.and_then(|noted| library.find_head(noted).ok()),
         ..Findings::default()

@@ -55,7 +55,7 @@ use crate::ending::on_request;
 use crate::session::Session;
 use crate::session::library::named;
 use acts::HistoryStep;
-use args::{Arguments, Command, Eval, Generate};
+use args::{Arguments, Command, Eval, Generate, Global};
 use librarian::Librarian;
 use output::Output;
 
@@ -168,7 +168,8 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
     if matches!(arguments.command, Some(Command::NetworkWorker)) {
         return decode_worker::try_network();
     }
-    let session = Session::new(arguments.global.threads, arguments.global.seed)?.with_workers().reading_only(arguments.global.read_only);
+    let Global { threads, seed, read_only, element_memory, .. } = arguments.global;
+    let session = Session::new(threads, seed)?.with_workers().reading_only(read_only).with_element_memory(element_memory);
     session.limit_picture_memory(arguments.global.picture_memory);
     session.networks();
     let Some(command) = &arguments.command else { return without_command(arguments.path.as_deref(), window, session, out) };

@@ -38,7 +38,8 @@ impl Session {
             let start = Instant::now();
             let elements: Vec<Elements> = pictures.par_iter().map(|(.., picture)| again.elements(picture)).collect::<Result<_>>()?;
             for ((class, example, _), elements) in pictures.iter().zip(elements) {
-                let example = Example { id: example.id, name: example.name.clone(), group: example.group.clone(), elements };
+                let example =
+                    Example { id: example.id, name: example.name.clone(), group: example.group.clone(), elements: elements.into() };
                 again.add(&ckm.classes()[class.index()].name, example)?;
             }
             Ok(Some(start.elapsed().as_secs_f64() * 1e3 / pictures.len() as f64))

@@ -76,7 +76,7 @@ impl Session {
                 Ok(picture) => place(&mut canvas, &picture, corner, TILE_SIDE),
                 Err(_) => {
                     missing += 1;
-                    let size = model.ckm.examples().find(|(_, e)| e.id == image.image).map_or((1, 1), |(_, e)| e.elements.size);
+                    let size = model.ckm.examples().find(|(_, e)| e.id == image.image).map_or((1, 1), |(_, e)| e.elements.size());
                     fitted(size, corner, TILE_SIDE).0
                 }
             };

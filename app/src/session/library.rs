@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use tessera_core::envelope::{self, hash_hex};
 use tessera_core::ids::ItemId;
@@ -94,7 +94,7 @@ impl Session {
     /// As [`Library::open`], and [`Error::Data`] on a network drive.
     pub fn open_library(&self, folder: &Path) -> Result<Library> {
         refuse_network(folder)?;
-        let options = LibraryOptions::new(Arc::clone(&self.decoder), &self.progress);
+        let options = self.opening();
         let open = || if self.is_read_only { Library::open_read_only(folder, &options) } else { Library::open(folder, &options) };
         self.pool.install(|| self.settle(open()?))
     }
@@ -109,7 +109,7 @@ impl Session {
             return self.open_library(folder);
         }
         refuse_network(folder)?;
-        let options = LibraryOptions { later: true, ..LibraryOptions::new(Arc::clone(&self.decoder), &self.progress) };
+        let options = LibraryOptions { later: true, ..self.opening() };
         let open = || if creates { Library::open_or_create(folder, &options) } else { Library::open(folder, &options) };
         let library = self.pool.install(open)?;
         match library.read_only().filter(|_| creates) {
@@ -142,7 +142,7 @@ impl Session {
     /// As [`Library::open_to_check`], and [`Error::Data`] on a network drive.
     pub fn open_library_to_check(&self, folder: &Path) -> Result<Library> {
         refuse_network(folder)?;
-        let options = LibraryOptions::new(Arc::clone(&self.decoder), &self.progress);
+        let options = self.opening();
         self.pool.install(|| self.settle(Library::open_to_check(folder, &options, !self.is_read_only)?))
     }
 
@@ -153,7 +153,7 @@ impl Session {
     pub fn open_or_create_library(&self, folder: &Path) -> Result<Library> {
         self.check_writable(folder)?;
         refuse_network(folder)?;
-        let options = LibraryOptions::new(Arc::clone(&self.decoder), &self.progress);
+        let options = self.opening();
         let library = self.pool.install(|| self.settle(Library::open_or_create(folder, &options)?))?;
         // Who may make a library wants to write to it.
         library.read_only().map_or(Ok(library), |why| Err(why.error(folder)))
@@ -185,7 +185,7 @@ impl Session {
     /// As [`Library::with_new_cache`].
     pub fn with_new_cache<T: Send>(&self, folder: &Path, keep: impl FnOnce(&mut Library) -> Result<Option<T>> + Send) -> Result<Option<T>> {
         refuse_network(folder)?;
-        self.pool.install(|| Library::with_new_cache(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress), keep))
+        self.pool.install(|| Library::with_new_cache(folder, &self.opening(), keep))
     }
 
     /// The path of the library of a plain folder of images: in the user's data folder, under a name

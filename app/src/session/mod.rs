@@ -52,6 +52,7 @@ use anyhow::{Context, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tessera_core::Error;
 use tessera_core::library::read_only::ReadOnly;
+use tessera_core::library::{ELEMENTS_IN_MEMORY, LibraryOptions};
 use tessera_core::picture::{Decoder, InProcess, MemoryBudget, Workers};
 use tessera_core::progress::Progress;
 
@@ -69,6 +70,8 @@ pub struct Session {
     data: Option<PathBuf>,
     /// Whether libraries are opened to be read only.
     is_read_only: bool,
+    /// Bytes of elements that the recogniser of a library keeps in memory.
+    elements_in_memory: usize,
     /// The program that runs as a worker; `None` where everything is done in this process.
     workers: Option<PathBuf>,
     /// Held during an import: if threads of the pool waited for another import on the same pool,
@@ -90,6 +93,7 @@ impl Session {
             progress: Progress::default(),
             data: None,
             is_read_only: false,
+            elements_in_memory: ELEMENTS_IN_MEMORY,
             workers: None,
             importing: Arc::default(),
         })
@@ -131,6 +135,18 @@ impl Session {
     #[must_use]
     pub fn reading_only(self, is_read_only: bool) -> Self {
         Self { is_read_only, ..self }
+    }
+
+    /// The same session with another memory budget for the elements of a library's images, in
+    /// megabytes.
+    #[must_use]
+    pub fn with_element_memory(self, megabytes: u64) -> Self {
+        Self { elements_in_memory: (megabytes as usize) << 20, ..self }
+    }
+
+    /// How libraries are opened.
+    fn opening(&self) -> LibraryOptions<'_> {
+        LibraryOptions { elements_in_memory: self.elements_in_memory, ..LibraryOptions::new(Arc::clone(&self.decoder), &self.progress) }
     }
 
     /// Refuses to change the library in `folder` where libraries are opened to be read only.

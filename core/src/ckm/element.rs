@@ -63,6 +63,15 @@ impl ElementSet {
         self.len == 0
     }
 
+    /// The bytes that they take in memory.
+    fn bytes(&self) -> usize {
+        let values = match &self.values {
+            Values::Binary(blocks) => size_of_val(blocks.blocks()),
+            Values::Dense { quads, norms, .. } => size_of_val(&quads[..]) + size_of_val(&norms[..]),
+        };
+        size_of::<Self>() + size_of_val(&self.places[..]) + values
+    }
+
     /// The position of element `i` in working pixels from the image's middle.
     pub fn position(&self, i: usize) -> [f32; 2] {
         let places = &self.places[i / LANES];
@@ -341,6 +350,25 @@ impl Elements {
             })
         };
         Self::new(options.kinds.iter().map(set).collect(), size, &Cut::of(options.side, &options.kinds))
+    }
+
+    /// No elements, of an image of this size.
+    pub(super) fn none(size: (u32, u32), cut: &Arc<Cut>) -> Self {
+        let set = |source: &ElementSource| match source.dimension() {
+            0 => ElementSet::binary(&[], []),
+            dimension => ElementSet::dense(&[], &[], dimension),
+        };
+        Self::new(cut.sources.iter().map(set).collect(), size, cut)
+    }
+
+    /// Whether an element has a weight other than 0. O(elements).
+    pub(super) fn is_weighted(&self) -> bool {
+        self.sets.iter().any(|set| (0..set.len()).any(|i| set.weight(i) != 0.0))
+    }
+
+    /// The bytes that they take in memory.
+    pub fn bytes(&self) -> usize {
+        self.sets.iter().map(ElementSet::bytes).sum()
     }
 
     /// The number of elements of all kinds.

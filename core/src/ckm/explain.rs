@@ -147,9 +147,10 @@ impl Ckm {
         let kernel = self.options.kinds[kind].kernel;
         let example = self.classes[class.index()].examples.get(image as usize);
         let found = example.and_then(|example| {
-            let set = &example.elements.sets[kind];
+            let elements = example.elements.get();
+            let set = &elements.sets[kind];
             let traced = queries.trace(set, element, value)?;
-            let position = example.elements.to_picture(set.position(traced.element));
+            let position = elements.to_picture(set.position(traced.element));
             let (image, name) = (example.id, example.name.clone());
             Some((Match { image, name, element: traced.element, position, distance: traced.distance }, traced))
         });

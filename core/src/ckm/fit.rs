@@ -25,6 +25,7 @@ use rayon::prelude::*;
 use super::class_terms::deal;
 use super::element::Elements;
 use super::held_out::{Exclusions, choose};
+use super::kept::Kept;
 use super::kernel::LeafKernel;
 use super::regression::{self, LeftOut};
 use super::tune::paired::mean;
@@ -170,10 +171,10 @@ impl<'a> Trial<'a> {
     /// The scores of all images by kind `k` alone with this kernel, its weight taken as 1.
     fn scores(&mut self, k: usize, kernel: LeafKernel) -> Result<Vec<Scores>> {
         let kind = ElementKind { kernel, ..self.ckm.options.kinds[k].clone() };
-        let examples: Vec<&Elements> = self.ckm.examples().map(|(_, example)| &example.elements).collect();
+        let examples: Vec<&Kept> = self.ckm.examples().map(|(_, example)| &example.elements).collect();
         let judge = |image: &Image| {
             self.progress.step()?;
-            Ok(self.ckm.kind_scores(k, &kind, examples[image.place], Without::Images(&image.without)))
+            Ok(self.ckm.kind_scores(k, &kind, &examples[image.place].get(), Without::Images(&image.without)))
         };
         let scores = self.images.par_iter().map(judge).collect::<Result<Vec<Scores>>>()?;
         self.steps += self.images.len() as u64;
@@ -293,9 +294,9 @@ impl Ckm {
     /// The scores of a query by kind `k` alone, compared as `kind` says, with a weight of 1; an
     /// index is not used.
     fn kind_scores(&self, k: usize, kind: &ElementKind, query: &Elements, without: Without<'_>) -> Scores {
-        let evidence = self.kind_evidence(k, kind, query, &self.compared(query, without));
+        let evidence = self.kinds_evidence(&[(k, kind)], query, &self.compared(query, without));
         let examples = self.counts(without);
-        let root = |c: usize| evidence.classes[c].root(&evidence.architecture, kind.kernel.pair_bonus, kind.kernel.floor()).0;
+        let root = |c: usize| evidence[0].classes[c].root(&evidence[0].architecture, kind.kernel.pair_bonus, kind.kernel.floor()).0;
         let of = (0..self.classes.len()).map(|c| (examples[c] > 0).then(|| root(c))).collect();
         Scores { of, examples, mass: query.sets[k].len() as f64 }
     }

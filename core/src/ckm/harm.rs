@@ -90,8 +90,9 @@ pub fn harm(ckm: &Ckm, judged: &[HeldOut], progress: &Progress) -> Result<Vec<Ha
         progress.step()?;
         let Some(&(class, example)) = examples.get(&held.id) else { return Ok(Vec::new()) };
         let without = left_out.of(class, example);
-        let compared = ckm.compared(&example.elements, Without::Images(&without));
-        Ok(effects(held, |class| ckm.drops(&example.elements, class, &compared[class.index()])))
+        let elements = example.elements.get();
+        let compared = ckm.compared(&elements, Without::Images(&without));
+        Ok(effects(held, |class| ckm.drops(&elements, class, &compared[class.index()])))
     };
     let effects: Vec<Vec<Effect>> = judged.par_iter().map(of_one).collect::<Result<_>>()?;
     let mut of_image: BTreeMap<ItemId, Sums<'_>> = BTreeMap::new();
@@ -212,7 +213,7 @@ impl Ckm {
                 let mut comparison = queries.comparison();
                 let bests = places.iter().map(|&place| {
                     let mut bests = vec![0.0; queries.len()];
-                    comparison.bests(&examples[place].elements.sets[k], &mut bests);
+                    comparison.bests(&examples[place].elements.get().sets[k], &mut bests);
                     bests
                 });
                 KindOfClass { architecture: self.architecture(k, query), bests: bests.collect(), kernel: kind.kernel }

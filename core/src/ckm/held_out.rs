@@ -128,7 +128,7 @@ pub(super) fn held_out_pieces(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec
         progress.step()?;
         let (class, example) = examples[i];
         let without = left_out.of(class, example);
-        let scores = ckm.scores_without_terms(&example.elements, Without::Images(&without));
+        let scores = ckm.scores_without_terms(&example.elements.get(), Without::Images(&without));
         if scores.of[class.index()].is_none() {
             return Ok(None);
         }

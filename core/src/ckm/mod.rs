@@ -36,7 +36,7 @@
 //! let mut machine = Ckm::new(Preset::Colour.options())?;
 //! for (id, class, colour) in [(0, "poppy", [200, 30, 30]), (1, "cornflower", [40, 60, 200])] {
 //!     let elements = machine.elements(&RgbImage::from_pixel(64, 64, Rgb(colour)).into())?;
-//!     machine.add(class, Example { id: ItemId(id), name: format!("{class}.png"), group: None, elements })?;
+//!     machine.add(class, Example { id: ItemId(id), name: format!("{class}.png"), group: None, elements: elements.into() })?;
 //! }
 //! let query = machine.elements(&RgbImage::from_pixel(80, 60, Rgb([180, 50, 40])).into())?;
 //! let best = machine.scores(&query, Without::Nothing).ranking()[0].0;
@@ -55,6 +55,7 @@ pub mod harm;
 pub mod held_out;
 mod index;
 pub mod judge;
+pub mod kept;
 pub mod kernel;
 #[cfg(feature = "files")]
 pub mod model;
@@ -85,6 +86,7 @@ use class_terms::ClassTerms;
 use compare::Queries;
 use element::{Cut, Elements};
 use index::{PieceIndex, Pieces};
+use kept::{Held, Kept, Shelf};
 use kernel::LeafKernel;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -105,7 +107,7 @@ pub struct Example {
     /// The object it shows, when known: other images of the same object are near copies.
     pub group: Option<String>,
     /// Its elements.
-    pub elements: Elements,
+    pub elements: Kept,
 }
 
 /// What an image shows, as far as that is known: the object of its group, or nothing that any other
@@ -308,6 +310,13 @@ impl Ckm {
         most as f64 / self.examples().count().max(1) as f64
     }
 
+    /// The bytes in memory of training images: their elements, as far as they are there, and their
+    /// sketches. O(images).
+    pub fn bytes(&self) -> usize {
+        let of = |(_, example): (ClassId, &Example)| size_of::<Example>() + example.name.len() + example.elements.bytes();
+        self.examples().map(of).sum::<usize>() + self.sketches.bytes()
+    }
+
     /// The number of training elements.
     pub fn n_elements(&self) -> usize {
         self.examples().map(|(_, example)| example.elements.len()).sum()
@@ -320,13 +329,13 @@ impl Ckm {
     /// [`Error::Option`] when the elements were cut for a machine of another side or other kinds.
     pub fn add(&mut self, class: &str, example: impl Into<Arc<Example>>) -> Result<()> {
         let mut example: Arc<Example> = example.into();
-        if example.elements.cut != self.cut {
+        if *example.elements.cut() != self.cut {
             let found = "those of another machine".into();
             return Err(Error::Option { name: "elements", found, expected: "cut at this machine's side into its kinds" });
         }
         // Elements that were read one by one each have a description of their own: one serves all.
         if let Some(own) = Arc::get_mut(&mut example) {
-            own.elements.cut = Arc::clone(&self.cut);
+            own.elements.share_cut(&self.cut);
         }
         self.remove(example.id);
         let at = self.classes.binary_search_by(|c| c.name.as_str().cmp(class)).unwrap_or_else(|at| {
@@ -342,15 +351,30 @@ impl Ckm {
         });
         let examples = &mut self.classes[at].examples;
         let place = examples.partition_point(|other| other.id < example.id);
-        self.sketches.insert(at, place, &example.elements, &self.options.kinds);
+        let elements = example.elements.get();
+        self.sketches.insert(at, place, &elements, &self.options.kinds);
         if let Some(mut whole) = self.whole.changing() {
-            whole.insert(at, &example.elements, &self.options.kinds);
+            whole.insert(at, &elements, &self.options.kinds);
         }
+        drop(elements);
         examples.insert(place, example);
         if let Some(index) = self.pieces.changing() {
             index.insert(at, examples, place, &self.options.kinds);
         }
         Ok(())
+    }
+
+    /// Puts the elements of training images out of memory; `key` is that of an image on `shelf`,
+    /// `None` where they are not there. Answers stay the same. O(images).
+    pub fn put_away(&mut self, shelf: &Arc<dyn Shelf>, key: impl Fn(ItemId) -> Option<u128>) {
+        for example in self.classes.iter_mut().flat_map(|class| &mut class.examples) {
+            if example.elements.is_here()
+                && let Some(key) = key(example.id)
+            {
+                let (id, name, group) = (example.id, example.name.clone(), example.group.clone());
+                *example = Arc::new(Example { id, name, group, elements: example.elements.put_away(shelf, key) });
+            }
+        }
     }
 
     /// Removes a training image, and its class with its last image. Returns whether it was there.
@@ -364,7 +388,7 @@ impl Ckm {
         let gone = self.classes[class].examples.remove(at);
         self.sketches.remove(class, at);
         if let Some(mut whole) = self.whole.changing() {
-            whole.remove(class, &gone.elements, &self.options.kinds);
+            whole.remove(class, &gone.elements.get(), &self.options.kinds);
         }
         if let Some(index) = self.pieces.changing() {
             index.remove(class, &self.classes[class].examples, at, &gone, &self.options.kinds);
@@ -440,7 +464,7 @@ impl Ckm {
                 let mut evidence = vec![Evidence::new(set.len(), architecture.edges.len()); parts];
                 let mut examples = vec![0; parts];
                 for (i, example) in class.examples.iter().enumerate() {
-                    comparison.bests(&example.elements.sets[k], &mut bests);
+                    comparison.bests(&example.elements.get().sets[k], &mut bests);
                     for part in (0..parts).filter(|&part| holds(part, example.id)) {
                         evidence[part].add(i as u32, &bests, &architecture.edges);
                         examples[part] += 1;
@@ -482,13 +506,17 @@ impl Ckm {
         if let (Search::Index { probes }, Some(index)) = (self.search, self.pieces.get()) {
             return self.probed(index, probes, query, without).0;
         }
-        let compared = self.compared(query, without);
-        let of_kind = |(k, kind): (usize, &ElementKind)| {
-            // A kind without weight adds nothing, so it is compared with nothing.
-            let compared = if kind.kernel.weight > 0.0 { &compared[..] } else { &[] };
-            self.kind_evidence(k, kind, query, compared)
-        };
-        self.options.kinds.iter().enumerate().map(of_kind).collect()
+        // A kind without weight adds nothing, so it is compared with nothing.
+        let kinds: Vec<(usize, &ElementKind)> = self.options.kinds.iter().enumerate().collect();
+        let used = |(_, kind): &(usize, &ElementKind)| kind.kernel.weight > 0.0;
+        let (wanted, others): (Vec<_>, Vec<_>) = kinds.into_iter().partition(used);
+        let mut all: Vec<(usize, KindEvidence)> = Vec::new();
+        for (kinds, compared) in [(wanted, self.compared(query, without)), (others, Vec::new())] {
+            let evidence = self.kinds_evidence(&kinds, query, &compared);
+            all.extend(kinds.iter().map(|(k, _)| *k).zip(evidence));
+        }
+        all.sort_by_key(|(k, _)| *k);
+        all.into_iter().map(|(_, evidence)| evidence).collect()
     }
 
     /// The decompositions of a query's elements of a kind.
@@ -499,32 +527,37 @@ impl Ckm {
         Architecture::draw(&positions, self.options.neighbours, self.options.decompositions, seed)
     }
 
-    /// What kind `k` contributes, compared as `kind` says with the images at these places of each
-    /// class.
-    fn kind_evidence(&self, k: usize, kind: &ElementKind, query: &Elements, compared: &[Vec<usize>]) -> KindEvidence {
-        let set = &query.sets[k];
-        let architecture = self.architecture(k, query);
-        let queries = Queries::new(set, kind);
+    /// What some kinds contribute, each compared as it says with the images at these places of each
+    /// class. Elements that are not in memory are read once for all kinds.
+    fn kinds_evidence(&self, kinds: &[(usize, &ElementKind)], query: &Elements, compared: &[Vec<usize>]) -> Vec<KindEvidence> {
+        let architectures: Vec<Architecture> = kinds.iter().map(|(k, _)| self.architecture(*k, query)).collect();
+        let queries: Vec<Queries<'_>> = kinds.iter().map(|(k, kind)| Queries::new(&query.sets[*k], kind)).collect();
+        let empty = |of: usize| Evidence::new(queries[of].len(), architectures[of].edges.len());
         let tasks: Vec<(usize, &[usize])> =
             compared.iter().enumerate().flat_map(|(c, places)| places.chunks(CHUNK).map(move |chunk| (c, chunk))).collect();
-        let parts: Vec<Evidence> = tasks
+        let parts: Vec<Vec<Evidence>> = tasks
             .par_iter()
             .map(|&(c, places)| {
-                let mut part = Evidence::new(set.len(), architecture.edges.len());
-                let mut comparison = queries.comparison();
-                let mut bests = vec![0.0; queries.len()];
-                let examples = &self.classes[c].examples;
-                for &i in places {
-                    comparison.bests(&examples[i].elements.sets[k], &mut bests);
-                    part.add(i as u32, &bests, &architecture.edges);
-                }
-                part
+                let examples: Vec<(u32, Held<'_>)> =
+                    places.iter().map(|&i| (i as u32, self.classes[c].examples[i].elements.get())).collect();
+                let part = |of: usize| {
+                    let mut part = empty(of);
+                    let mut comparison = queries[of].comparison();
+                    let mut bests = vec![0.0; queries[of].len()];
+                    for (i, elements) in &examples {
+                        comparison.bests(&elements.sets[kinds[of].0], &mut bests);
+                        part.add(*i, &bests, &architectures[of].edges);
+                    }
+                    part
+                };
+                (0..kinds.len()).map(part).collect()
             })
             .collect();
-        let mut classes = vec![Evidence::new(set.len(), architecture.edges.len()); self.classes.len()];
+        let mut classes: Vec<Vec<Evidence>> = (0..kinds.len()).map(|of| vec![empty(of); self.classes.len()]).collect();
         for ((c, _), part) in tasks.iter().zip(&parts) {
-            classes[*c].merge(part);
+            classes.iter_mut().zip(part).for_each(|(classes, part)| classes[*c].merge(part));
         }
-        KindEvidence { architecture, classes, pieces: Vec::new() }
+        let evidence = |(architecture, classes)| KindEvidence { architecture, classes, pieces: Vec::new() };
+        architectures.into_iter().zip(classes).map(evidence).collect()
     }
 }

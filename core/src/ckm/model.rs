@@ -12,6 +12,7 @@ use super::accuracy::{Accuracy, Estimate};
 use super::class_terms::ClassTerms;
 use super::confidence::Calibration;
 use super::element::{Cut, ElementSet, Elements, VERSION, Values, is_size};
+use super::kept::Held;
 use super::unknown::{UnknownBar, UnknownCurve};
 use super::{Ckm, CkmOptions, ElementSource, Example, Search};
 use crate::descriptor::{Descriptor, PATTERN_VERSION};
@@ -289,15 +290,16 @@ fn tensors(ckm: &Ckm) -> Vec<(String, Owned)> {
     let mut all = vec![
         ("images.id".to_owned(), u32_tensor(images.iter().map(|(_, e)| e.id.0))),
         ("images.class".into(), u32_tensor(images.iter().map(|(class, _)| class.0))),
-        ("images.width".into(), u32_tensor(images.iter().map(|(_, e)| e.elements.size.0))),
-        ("images.height".into(), u32_tensor(images.iter().map(|(_, e)| e.elements.size.1))),
+        ("images.width".into(), u32_tensor(images.iter().map(|(_, e)| e.elements.size().0))),
+        ("images.height".into(), u32_tensor(images.iter().map(|(_, e)| e.elements.size().1))),
         ("images.name".into(), text_tensor(images.iter().flat_map(|(_, e)| e.name.bytes()).collect())),
         ("images.name_end".into(), ends(&mut images.iter().map(|(_, e)| e.name.len()))),
         ("images.group".into(), text_tensor(images.iter().flat_map(|(_, e)| group(e).into_bytes()).collect())),
         ("images.group_end".into(), ends(&mut images.iter().map(|(_, e)| group(e).len()))),
     ];
     for (k, kind) in ckm.options().kinds.iter().enumerate() {
-        let sets: Vec<&ElementSet> = images.iter().map(|(_, e)| &e.elements.sets[k]).collect();
+        let held: Vec<Held<'_>> = images.iter().map(|(_, e)| e.elements.get()).collect();
+        let sets: Vec<&ElementSet> = held.iter().map(|elements| &elements.sets[k]).collect();
         let elements = || sets.iter().flat_map(|set| (0..set.len()).map(move |i| (*set, i)));
         let n = elements().count();
         let values: Vec<u8> = elements()
@@ -423,7 +425,7 @@ fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, version: u32, read
         }
         let elements = Elements::new(sets, size, &cut);
         let group = Some(groups[i].clone()).filter(|group| !group.is_empty());
-        let example = Example { id: ItemId(ids[i]), name: names[i].clone(), group, elements };
+        let example = Example { id: ItemId(ids[i]), name: names[i].clone(), group, elements: elements.into() };
         ckm.add(class, example).map_err(|error| error.to_string())?;
     }
     Ok(())

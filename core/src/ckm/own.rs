@@ -19,7 +19,7 @@
 //! for (id, class, features) in [(0, "oak", [0.9, 0.1, 0.8, 0.2]), (1, "elm", [0.2, 0.7, 0.1, 0.9])] {
 //!     let parts = OwnElements { positions: &places, values: OwnValues::Dense(&features) };
 //!     let elements = machine.elements_from_own((100, 100), &[parts])?;
-//!     machine.add(class, Example { id: ItemId(id), name: class.to_owned(), group: None, elements })?;
+//!     machine.add(class, Example { id: ItemId(id), name: class.to_owned(), group: None, elements: elements.into() })?;
 //! }
 //! let query = OwnElements { positions: &places, values: OwnValues::Dense(&[0.85, 0.15, 0.8, 0.1]) };
 //! let scores = machine.scores(&machine.elements_from_own((100, 100), &[query])?, Without::Nothing);

@@ -120,8 +120,8 @@ impl Ckm {
         let mut cost = Cost::default();
         for (class, places) in self.classes.iter().zip(self.compared(query, without)) {
             for example in places.into_iter().map(|place| &class.examples[place]) {
-                let sets = query.sets.iter().zip(&example.elements.sets);
-                cost.points += sets.map(|(set, own)| (set.len() * own.len()) as u64).sum::<u64>();
+                let sets = query.sets.iter().zip(example.elements.counts());
+                cost.points += sets.map(|(set, own)| (set.len() * own) as u64).sum::<u64>();
             }
         }
         cost

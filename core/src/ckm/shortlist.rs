@@ -93,6 +93,11 @@ pub(super) struct Sketches {
 }
 
 impl Sketches {
+    /// The bytes that they take in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.classes.iter().map(|rows| size_of_val(&rows[..])).sum()
+    }
+
     pub(super) fn insert_class(&mut self, class: usize) {
         self.classes.insert(class, Arc::default());
     }

@@ -93,7 +93,7 @@ impl Ckm {
                 let mut sums = Sums::new(set.len(), architecture.edges.len());
                 let examples = self.classes[c].examples.iter().skip(start).take(CHUNK);
                 for example in examples.filter(|example| !without.leaves_out(example)) {
-                    let unary = set.sums(&Plain::new(&example.elements.sets[k], kind), kind, semiring.temperature());
+                    let unary = set.sums(&Plain::new(&example.elements.get().sets[k], kind), kind, semiring.temperature());
                     sums.merge(&Sums::of_image(unary, &architecture.edges), &architecture.edges, semiring);
                 }
                 sums

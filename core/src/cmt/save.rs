@@ -96,6 +96,7 @@ impl<V: Stored> Stored for Memories<V> {
             let memory = from.get::<bool>()?.then(|| Ok(Memory { id: ItemId(from.get()?), x: from.get()?, value: from.get()? }));
             slots.push(memory.transpose()?);
         }
+        slots.shrink_to_fit();
         let (vacant, live, peak): (Vec<u32>, Vec<u32>, u64) = (from.get()?, from.get()?, from.get()?);
         let peak = usize::try_from(peak).map_err(|_| from.wrong("a number of memories", peak.to_string()))?;
         Self::restored(slots, vacant, live, peak).map_err(|found| from.wrong("lists of the same memories", found))

@@ -63,7 +63,8 @@ pub fn learn(
             let item = &data.items[i];
             let added = elements.and_then(|elements| {
                 learned.featureless += usize::from(elements.is_empty());
-                let example = Example { id: ItemId(i as u32), name: name_in(data, item), group: item.group.clone(), elements };
+                let example =
+                    Example { id: ItemId(i as u32), name: name_in(data, item), group: item.group.clone(), elements: elements.into() };
                 learned.ckm.add(&data.classes[item.class.index()], example)
             });
             learned.time += start.elapsed();
@@ -205,7 +206,7 @@ pub fn test(
     // Training elements of each kind.
     let mut kinds = vec![0; ckm.options().kinds.len()];
     for (_, example) in ckm.examples() {
-        kinds.iter_mut().zip(&example.elements.sets).for_each(|(n, set)| *n += set.len() as u64);
+        kinds.iter_mut().zip(example.elements.counts()).for_each(|(n, count)| *n += count as u64);
     }
     in_turns(data, &chosen, ckm.options(), decoder, progress, |turn, time| {
         let start = Instant::now();

@@ -8,7 +8,7 @@ use super::appearance::thumbnail_of;
 use super::chain::{ChainSummary, Head, HeadPlace, NotedHead};
 use super::draft::Draft;
 use super::event::{Caption, ContentHash, Event, EventId, EventKind, UserLabel};
-use super::health::Health;
+use super::health::{Health, InMemory};
 use super::history::{self, Step};
 use super::import::{TableRead, read_table};
 use super::models::caption_memory::CaptionMemory;
@@ -352,7 +352,12 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`] when its files cannot be read.
     pub fn health(&self) -> Result<Health> {
-        health::health(&self.folder, &self.state, &self.store, &self.cache)
+        health::health(&self.folder, &self.state, &self.store, &self.cache, self.in_memory())
+    }
+
+    /// What is in memory of it. O(images + texts + words).
+    pub fn in_memory(&self) -> InMemory {
+        InMemory::of(&self.state, &self.models)
     }
 
     /// What is wrong with the library, each in a sentence; nothing when it is sound. Checks

@@ -27,6 +27,9 @@ CREATE TABLE IF NOT EXISTS quarantine (hash BLOB PRIMARY KEY, found TEXT NOT NUL
 CREATE TABLE IF NOT EXISTS skipped (path BLOB PRIMARY KEY, folder BLOB NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL) STRICT;
 ";
 
+/// The path of a database in memory.
+const MEMORY: &str = ":memory:";
+
 /// What the cache keeps for an image file.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
@@ -71,6 +74,8 @@ pub struct Cache {
     path: PathBuf,
     /// Whether nothing is kept that is computed from now on.
     is_read_only: bool,
+    /// Whether no other program writes to a file that is only read.
+    is_alone: bool,
     /// Results by name that came while the file is only read: they hold until it is closed, so that
     /// no answer is made from older ones.
     unkept: RefCell<HashMap<String, String>>,
@@ -83,11 +88,11 @@ impl Cache {
     /// [`Error::Io`] when it can be neither read nor made.
     pub fn open(path: &Path) -> Result<Self> {
         match Self::connect(path) {
-            Ok(db) => Ok(Self { db, path: path.to_owned(), is_read_only: false, unkept: RefCell::default() }),
+            Ok(db) => Ok(Self { db, path: path.to_owned(), is_read_only: false, is_alone: false, unkept: RefCell::default() }),
             Err(error) if sqlite::is_damage(&error) => {
                 Self::put_aside(path)?;
                 let db = Self::connect(path).map_err(refused("open", path))?;
-                Ok(Self { db, path: path.to_owned(), is_read_only: false, unkept: RefCell::default() })
+                Ok(Self { db, path: path.to_owned(), is_read_only: false, is_alone: false, unkept: RefCell::default() })
             }
             Err(error) => Err(refused("open", path)(error)),
         }
@@ -95,9 +100,9 @@ impl Cache {
 
     /// A cache in memory, used while the file is replaced.
     pub(super) fn passing() -> Result<Self> {
-        let path = PathBuf::from(":memory:");
+        let path = PathBuf::from(MEMORY);
         let db = Self::connect(&path).map_err(refused("open", &path))?;
-        Ok(Self { db, path, is_read_only: false, unkept: RefCell::default() })
+        Ok(Self { db, path, is_read_only: false, is_alone: false, unkept: RefCell::default() })
     }
 
     /// The file as it is: nothing that is computed is kept in it. Where it cannot be read at all,
@@ -112,7 +117,7 @@ impl Cache {
             let is_whole = sqlite::foreign(&db, &expected)?.is_none() && sqlite::has_all(&db, &expected);
             if is_whole { Ok(db) } else { Err(rusqlite::Error::InvalidQuery) }
         };
-        let found = open().map(|db| Self { db, path: path.to_owned(), is_read_only: true, unkept: RefCell::default() });
+        let found = open().map(|db| Self { db, path: path.to_owned(), is_read_only: true, is_alone, unkept: RefCell::default() });
         found.or_else(|_| Self::passing())
     }
 
@@ -126,7 +131,22 @@ impl Cache {
     /// [`Error::Io`] when it cannot be read.
     pub fn beside(path: &Path) -> Result<Self> {
         let db = Self::connect(path).map_err(refused("open", path))?;
-        Ok(Self { db, path: path.to_owned(), is_read_only: false, unkept: RefCell::default() })
+        Ok(Self { db, path: path.to_owned(), is_read_only: false, is_alone: false, unkept: RefCell::default() })
+    }
+
+    /// Another connection to the same file, which may only be read where this one may; none to a
+    /// cache in memory.
+    pub(super) fn again(&self) -> Option<Self> {
+        if self.path == Path::new(MEMORY) {
+            return None;
+        }
+        let found = if self.is_read_only { Self::open_read_only(&self.path, self.is_alone) } else { Self::beside(&self.path) };
+        found.ok().filter(|cache| cache.path == self.path)
+    }
+
+    /// Whether what is put into it stays.
+    pub(super) fn keeps(&self) -> bool {
+        !self.is_read_only
     }
 
     /// Renames a damaged file; everything in it can be computed again.

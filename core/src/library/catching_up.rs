@@ -28,6 +28,7 @@ pub struct CatchingUp {
     decoder: Arc<dyn Decoder>,
     options: CkmOptions,
     extraction: Extraction,
+    in_memory: usize,
 }
 
 impl CatchingUp {
@@ -38,8 +39,8 @@ impl CatchingUp {
     /// [`Error::Cancelled`]; [`Error::Data`] when the cache is damaged, which
     /// [`Library::end_catching_up`] mends; [`Error::Io`].
     pub fn learn(mut self, progress: &Progress) -> Result<Self> {
-        let Self { models, log, state, cache, decoder, options, extraction } = &mut self;
-        let features = FeatureStore { cache, decoder: &**decoder, options, extraction };
+        let Self { models, log, state, cache, decoder, options, extraction, in_memory } = &mut self;
+        let features = FeatureStore { cache, decoder, options, extraction, in_memory: *in_memory };
         models.catch_up(log, state, &features, progress)?;
         Ok(self)
     }
@@ -72,6 +73,7 @@ impl Library {
             decoder: Arc::clone(&self.decoder),
             options: self.options.clone(),
             extraction: self.extraction.clone(),
+            in_memory: self.in_memory,
         }))
     }
 
@@ -89,8 +91,8 @@ impl Library {
         match caught {
             Ok(mut caught) if !caught.models.are_behind() && caught.options == self.options => {
                 let since = self.store.events_after(caught.state.last_event().unwrap_or(EventId(0)).0)?;
-                let Self { cache, state, decoder, options, extraction, .. } = self;
-                let features = FeatureStore { cache, decoder: &**decoder, options, extraction };
+                let Self { cache, state, decoder, options, extraction, in_memory, .. } = self;
+                let features = FeatureStore { cache, decoder, options, extraction, in_memory: *in_memory };
                 caught.models.follow(caught.state, &since, state, &features, progress)?;
                 self.models = caught.models;
                 Ok(())

@@ -5,6 +5,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -28,10 +29,12 @@ use crate::progress::Progress;
 /// Where the elements of images come from.
 pub struct FeatureStore<'a> {
     pub(super) cache: &'a Cache,
-    pub(super) decoder: &'a dyn Decoder,
+    pub(super) decoder: &'a Arc<dyn Decoder>,
     /// Those of the recogniser.
     pub(super) options: &'a CkmOptions,
     pub(super) extraction: &'a Extraction,
+    /// Bytes of elements that the recogniser may keep in memory.
+    pub(super) in_memory: usize,
 }
 
 /// What is computed of each picture and kept.
@@ -93,6 +96,31 @@ impl Extraction {
         self.cells.as_ref().map(row).transpose()
     }
 
+    /// The versions of the rows of a recogniser with these options: its own, and that of cells.
+    pub(super) fn versions(&self, options: &CkmOptions) -> (&str, Option<&str>) {
+        (&self.own.version, self.cells_for(options).map(|cells| &*cells.version))
+    }
+
+    fn cells_for(&self, options: &CkmOptions) -> Option<&Kept> {
+        self.cells.as_ref().filter(|_| options.has_network_cells())
+    }
+
+    /// The elements of these rows; `None` where the first is missing or none of ours.
+    pub(super) fn read(&self, own: Option<&[u8]>, cells: Option<&[u8]>, options: &CkmOptions) -> Option<Elements> {
+        let elements = Elements::from_bytes(own?, &self.own.options)?;
+        let Some(kept) = self.cells_for(options) else { return Some(elements) };
+        let seen = cells.and_then(|bytes| Elements::from_bytes(bytes, &kept.options));
+        let size = elements.size;
+        let parts: Vec<Elements> = [Some(elements), seen].into_iter().flatten().collect();
+        Some(Elements::gathered(&parts, size, options))
+    }
+
+    /// The elements of what was computed from a file.
+    pub(super) fn read_cut(&self, cut: &Cut, options: &CkmOptions) -> Option<Elements> {
+        let (own, cells) = self.versions(options);
+        self.read(cut.row(own), cells.and_then(|version| cut.row(version)), options)
+    }
+
     /// Computes what the cache keeps of a picture. Where a network cannot be run, its rows are
     /// left out.
     pub(super) fn cut(&self, hash: ContentHash, picture: &Picture) -> Result<Cut> {
@@ -132,6 +160,12 @@ impl FeatureStore<'_> {
         self.cache.put(cuts)
     }
 
+    /// Whether the elements of a file whose elements were just read or computed are in the cache.
+    pub(super) fn has(&self, hash: ContentHash) -> Result<bool> {
+        let own = self.extraction.own_version();
+        Ok(self.cache.keeps() || matches!(self.cache.feature(hash, own)?, CacheRow::Sound(_)))
+    }
+
     /// The elements of each of `images`; `None` where there is neither a kept copy nor a file that
     /// still has the bytes. No file is decoded for cells of the network alone: an image without
     /// kept ones has none until they are computed ([`super::learned::compute`]).
@@ -158,29 +192,18 @@ impl FeatureStore<'_> {
             };
             let kept: Vec<(Row, Row)> = turn.iter().map(rows).collect::<Result<_>>()?;
             // The database is used by this thread alone; all threads decode and compute.
-            let (decoder, options, extraction) = (self.decoder, self.options, self.extraction);
-            let read = |bytes: &[u8], kept: &Kept| Elements::from_bytes(bytes, &kept.options);
+            let (decoder, options, extraction) = (&**self.decoder, self.options, self.extraction);
             let found: Vec<(Option<Elements>, Option<Cut>)> = turn
                 .par_iter()
                 .zip(&kept)
                 .map(|(image, (own_row, cells_row))| {
-                    let seen = cells_row.as_ref().zip(cells).and_then(|(bytes, cells)| read(bytes, cells));
-                    let joined = |elements: Elements, seen: Option<Elements>| match cells {
-                        Some(_) => {
-                            let size = elements.size;
-                            let parts: Vec<Elements> = [Some(elements), seen].into_iter().flatten().collect();
-                            Elements::gathered(&parts, size, options)
-                        }
-                        None => elements,
-                    };
-                    if let Some(elements) = own_row.as_ref().and_then(|bytes| read(bytes, own)) {
-                        return (Some(joined(elements, seen)), None);
+                    if let Some(elements) = extraction.read(own_row.as_deref(), cells_row.as_deref(), options) {
+                        return (Some(elements), None);
                     }
                     let made =
                         from_file(state, image, decoder, progress).and_then(|picture| extraction.cut(image.content?.hash, &picture).ok());
                     let Some(made) = made else { return (None, None) };
-                    let part = |kept: &Kept| read(made.row(&kept.version)?, kept);
-                    (part(own).map(|elements| joined(elements, cells.and_then(part))), Some(made))
+                    (extraction.read_cut(&made, options), Some(made))
                 })
                 .collect();
             let fresh: Vec<Cut> = found.iter().filter_map(|(_, cut)| cut.clone()).collect();

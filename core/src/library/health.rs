@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::cache::Cache;
 use super::chain::Head;
 use super::event::RootId;
+use super::models::Models;
 use super::snapshot::{Snapshot, snapshots};
 use super::state::{Root, State};
 use super::store::Store;
@@ -27,6 +28,39 @@ pub struct Health {
     pub checked_at: Option<i64>,
     /// Its files and folders with their sizes in bytes, the largest first.
     pub stored: Vec<(String, u64)>,
+    /// What is in memory of it.
+    pub memory: InMemory,
+}
+
+/// About the bytes that a library takes in memory, by what they are of. What the system and its
+/// databases keep besides is not counted, nor what is computed for a page or an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InMemory {
+    /// Images, their places, labels and captions.
+    pub images: u64,
+    /// The index of words.
+    pub words: u64,
+    /// The caption memory.
+    pub captions: u64,
+    /// The recogniser: sketches of its images and elements, those read last too.
+    pub recogniser: u64,
+}
+
+impl InMemory {
+    /// What `state` and `models` take. O(images + texts + words).
+    pub(super) fn of(state: &State, models: &Models) -> Self {
+        Self {
+            images: state.bytes() as u64,
+            words: models.words.bytes() as u64,
+            captions: models.recall.bytes() as u64,
+            recogniser: models.recogniser.bytes() as u64,
+        }
+    }
+
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        self.images + self.words + self.captions + self.recogniser
+    }
 }
 
 /// The health of a root.
@@ -59,7 +93,7 @@ pub struct SkippedFile {
 pub(super) const CHECKED: &str = "checked at";
 
 /// The health of the library in `folder`. O(images + files of the library).
-pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache) -> Result<Health> {
+pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache, memory: InMemory) -> Result<Health> {
     let root = |(id, root): (RootId, &Root)| {
         let below = state.images().filter(|image| image.places.iter().any(|place| place.root == id));
         let (mut images, mut missing) = (0, 0);
@@ -81,6 +115,7 @@ pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache)
         head: Some(store.head()?),
         checked_at: store.fact(CHECKED)?,
         stored,
+        memory,
     })
 }
 

@@ -135,7 +135,13 @@ impl Library {
         if wanted == self.options && !(anew && wanted.has_network_cells()) {
             return Ok(());
         }
-        let features = FeatureStore { cache: &self.cache, decoder: &*self.decoder, options: &wanted, extraction: &self.extraction };
+        let features = FeatureStore {
+            cache: &self.cache,
+            decoder: &self.decoder,
+            options: &wanted,
+            extraction: &self.extraction,
+            in_memory: self.in_memory,
+        };
         let update = ModelUpdate { before: &State::default(), after: &self.state, images: &[], features: &features, progress };
         self.models.recogniser.rebuild(&wanted, &update)?;
         self.options = wanted;

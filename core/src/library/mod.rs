@@ -84,6 +84,7 @@ pub mod read_only;
 pub mod relocate;
 pub mod repair;
 pub mod search;
+mod shelf;
 pub mod snapshot;
 mod sqlite;
 pub mod state;
@@ -148,6 +149,7 @@ pub struct Library {
     plain: CkmOptions,
     learned: Option<CkmOptions>,
     extraction: Extraction,
+    in_memory: usize,
     mended: Vec<String>,
     /// The damage that was found when it was opened, in sentences.
     found: Vec<String>,
@@ -162,6 +164,9 @@ pub struct Library {
     /// What is read in place of the files where nothing is written to them.
     _copy: Option<ReadCopy>,
 }
+
+/// Bytes of elements that a recogniser keeps in memory if nobody says otherwise.
+pub const ELEMENTS_IN_MEMORY: usize = 128 << 20;
 
 /// How a library is opened.
 pub struct LibraryOptions<'a> {
@@ -178,6 +183,10 @@ pub struct LibraryOptions<'a> {
     /// Whether the models stay as they are when it is opened to be written to, and catch up while
     /// it is in use: see [`Library::begin_to_catch_up`].
     pub later: bool,
+    /// Bytes of elements that the recogniser keeps in memory, usually [`ELEMENTS_IN_MEMORY`]: those
+    /// of a larger library are read from `cache.db` when they are compared, and half as many bytes
+    /// of those read last stay in memory. Answers are the same.
+    pub elements_in_memory: usize,
     /// Reports progress and carries cancellation.
     pub progress: &'a Progress,
 }
@@ -186,7 +195,7 @@ impl<'a> LibraryOptions<'a> {
     /// The usual recogniser, and files on disk.
     pub fn new(decoder: Arc<dyn Decoder>, progress: &'a Progress) -> Self {
         let (options, learned) = (Preset::Mixed.options(), Some(Preset::All.options()));
-        Self { decoder, options, learned, storage: Arc::new(Disk), later: false, progress }
+        Self { decoder, options, learned, storage: Arc::new(Disk), later: false, elements_in_memory: ELEMENTS_IN_MEMORY, progress }
     }
 }
 
@@ -220,7 +229,13 @@ impl Library {
 
     /// Where the elements of its images come from.
     pub fn features(&self) -> FeatureStore<'_> {
-        FeatureStore { cache: &self.cache, decoder: &*self.decoder, options: &self.options, extraction: &self.extraction }
+        FeatureStore {
+            cache: &self.cache,
+            decoder: &self.decoder,
+            options: &self.options,
+            extraction: &self.extraction,
+            in_memory: self.in_memory,
+        }
     }
 
     /// Works out the changes of acts in the present state, without performing them.
@@ -376,8 +391,8 @@ impl Library {
 
     /// Brings the models up to date.
     fn catch_up(&mut self, progress: &Progress) -> Result<()> {
-        let Self { store, cache, state, models, decoder, options, extraction, .. } = self;
-        let features = FeatureStore { cache, decoder: &**decoder, options, extraction };
+        let Self { store, cache, state, models, decoder, options, extraction, in_memory, .. } = self;
+        let features = FeatureStore { cache, decoder, options, extraction, in_memory: *in_memory };
         let log = Log::of(models, store, cache, state)?;
         if !models.catch_up(&log, state, &features, progress)? {
             models.catch_up(&Log::whole(store)?, state, &features, progress)?;
@@ -394,8 +409,8 @@ impl Library {
         }
         // An update of a few images is never cancelled, and neither is catching up after it.
         let progress = Progress::default();
-        let Self { cache, state, models, decoder, options, extraction, .. } = self;
-        let features = FeatureStore { cache, decoder: &**decoder, options, extraction };
+        let Self { cache, state, models, decoder, options, extraction, in_memory, .. } = self;
+        let features = FeatureStore { cache, decoder, options, extraction, in_memory: *in_memory };
         let update = ModelUpdate { before, after: state, images, features: &features, progress: &progress };
         let words = match contained(|| models.learn(&update)) {
             Ok(Ok(())) => return,

@@ -196,6 +196,7 @@ impl Library {
             plain: opening.options.clone(),
             learned: opening.learned.clone(),
             extraction: Extraction::new(&opening.options, None, None),
+            in_memory: opening.elements_in_memory,
             mended,
             found,
             remarks: [remarks, lost.clone()].concat(),

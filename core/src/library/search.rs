@@ -357,8 +357,10 @@ fn hit_of(library: &Library, text: &TextQuery, image: ItemId) -> SearchHit {
 fn indexed_hit(library: &Library, text: &TextQuery, image: ItemId) -> SearchHit {
     let hit = hit_of(library, text, image);
     let Some(found) = library.words().weigh(text, image) else { return hit };
-    let has_caption = found.caption.is_some();
-    SearchHit { caption: found.caption.or(hit.caption), has_caption, words: found.terms.into_iter().map(|(word, _)| word).collect(), ..hit }
+    let captions = library.state().image(image).map(|image| &image.captions[..]).unwrap_or_default();
+    let caption = found.caption.and_then(|n| captions.get(n as usize)).map(|caption| caption.text.clone());
+    let has_caption = caption.is_some();
+    SearchHit { caption: caption.or(hit.caption), has_caption, words: found.terms.into_iter().map(|(word, _)| word).collect(), ..hit }
 }
 
 fn remembered_hit(library: &Library, question: &Question<'_>, corrected: &TextQuery, image: ItemId) -> SearchHit {

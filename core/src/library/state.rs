@@ -170,6 +170,18 @@ impl State {
         self.last == other.last && Arc::ptr_eq(&self.images, &other.images) && Arc::ptr_eq(&self.roots, &other.roots)
     }
 
+    /// About the bytes that the records of images take in memory. O(images and their captions).
+    pub(super) fn bytes(&self) -> usize {
+        let of_place = |place: &Place| size_of::<Place>() + place.path.as_os_str().len();
+        let of_image = |image: &Arc<Image>| {
+            let captions: usize = image.captions.iter().map(|caption| size_of::<Caption>() + caption.text.len()).sum();
+            let places: usize = image.places.iter().map(of_place).sum();
+            let vectors: usize = image.vectors.values().map(|vector| vector.to_bytes().len()).sum();
+            size_of::<Image>() + captions + places + vectors + image.label().map_or(0, str::len)
+        };
+        self.images.iter().map(of_image).sum()
+    }
+
     /// All image records in order of their identifiers, removed ones too.
     pub fn records(&self) -> &[Arc<Image>] {
         &self.images

@@ -4,18 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::forms::form;
+use super::keys::{Keys, TextKey, put, take};
 use super::spelling::Spelling;
 use super::tokens::words;
+use crate::hash::hash64;
 use crate::ids::ItemId;
-
-/// One of the texts of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TextKey {
-    /// The item.
-    pub item: ItemId,
-    /// Which of its texts.
-    pub part: u32,
-}
 
 /// An inverted index to which texts can be added and from which they can be removed;
 /// [`TextIndex::search`] queries it.
@@ -30,27 +23,63 @@ pub struct TextIndex {
     /// take them.
     pub(super) words: Vec<Word>,
     vacant: Vec<WordId>,
-    /// The words of the vocabulary by what their forms have in common.
-    pub(super) forms: BTreeMap<String, BTreeSet<Arc<str>>>,
+    /// The words of the vocabulary by the hash of what their forms have in common.
+    forms: BTreeSet<(u64, WordId)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct WordId(u32);
 
+/// The words of a text as numbers, seven bits a byte: how many different ones there are, these in
+/// the words' order, and for each word of the text which of them it is.
 #[derive(Clone, Debug)]
-pub(super) struct Text {
-    text: String,
-    pub(super) sequence: Vec<WordId>,
-    /// How often each word occurs. In the words' order, not that of their ids, so that sums do not
-    /// depend on the past.
-    pub(super) counts: Vec<(WordId, u32)>,
-}
+pub(super) struct Text(Box<[u8]>);
 
 #[derive(Clone, Debug)]
 pub(super) struct Word {
     pub(super) word: Arc<str>,
     pub(super) spelling: Spelling,
-    pub(super) texts: BTreeSet<TextKey>,
+    pub(super) texts: Keys,
+}
+
+/// About the bytes that an entry of a map takes beside its own.
+const ENTRY: usize = 24;
+
+/// The hash of what the forms of a word have in common.
+fn form_hash(word: &str) -> u64 {
+    hash64(form(word).as_bytes())
+}
+
+impl Text {
+    /// `different` are the words of `sequence`, each once, in the words' order.
+    fn of(different: &[WordId], sequence: &[WordId]) -> Self {
+        let mut bytes = Vec::with_capacity(2 * different.len() + sequence.len() + 1);
+        put(&mut bytes, different.len() as u32);
+        different.iter().for_each(|id| put(&mut bytes, id.0));
+        let place = |id: &WordId| different.iter().position(|other| other == id).unwrap_or_default();
+        sequence.iter().for_each(|id| put(&mut bytes, place(id) as u32));
+        Self(bytes.into())
+    }
+
+    /// How often each word occurs. In the words' order, not that of their ids, so that sums do not
+    /// depend on the past.
+    pub(super) fn counts(&self) -> Vec<(WordId, u32)> {
+        let mut rest = &self.0[..];
+        let different = take(&mut rest).unwrap_or_default();
+        let mut counts: Vec<(WordId, u32)> = (0..different).filter_map(|_| Some((WordId(take(&mut rest)?), 0))).collect();
+        while let Some(place) = take(&mut rest) {
+            counts[place as usize].1 += 1;
+        }
+        counts
+    }
+
+    /// The words in their order.
+    pub(super) fn sequence(&self) -> Vec<WordId> {
+        let mut rest = &self.0[..];
+        let different = take(&mut rest).unwrap_or_default();
+        let ids: Vec<WordId> = (0..different).filter_map(|_| take(&mut rest).map(WordId)).collect();
+        std::iter::from_fn(|| take(&mut rest)).map(|place| ids[place as usize]).collect()
+    }
 }
 
 impl WordId {
@@ -67,28 +96,22 @@ impl TextIndex {
         let sequence: Vec<WordId> = words(text).map(|word| self.id_of(word)).collect();
         let mut sorted = sequence.clone();
         sorted.sort_unstable_by(|a, b| self.words[a.index()].word.cmp(&self.words[b.index()].word));
-        let counts: Vec<(WordId, u32)> = sorted.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect();
-        for (id, _) in &counts {
+        sorted.dedup();
+        for id in &sorted {
             self.words[id.index()].texts.insert(key);
         }
-        self.texts.insert(key, Text { text: text.to_owned(), sequence, counts });
+        self.texts.insert(key, Text::of(&sorted, &sequence));
     }
 
     /// Removes the text at `key`. Returns whether there was one. O(w log(index)) for its w words.
     pub fn remove(&mut self, key: TextKey) -> bool {
         let Some(text) = self.texts.remove(&key) else { return false };
-        for (id, _) in text.counts {
+        for (id, _) in text.counts() {
             let word = &mut self.words[id.index()];
-            word.texts.remove(&key);
+            word.texts.remove(key);
             if word.texts.is_empty() {
                 self.vocabulary.remove(&word.word);
-                let form = form(&word.word);
-                if let Some(words) = self.forms.get_mut(&form) {
-                    words.remove(&word.word);
-                    if words.is_empty() {
-                        self.forms.remove(&form);
-                    }
-                }
+                self.forms.remove(&(form_hash(&word.word), id));
                 word.word = Arc::default();
                 self.vacant.push(id);
             }
@@ -110,14 +133,24 @@ impl TextIndex {
         self.texts.is_empty()
     }
 
-    /// All texts as they were put in, in the order of their keys.
-    pub fn texts(&self) -> impl Iterator<Item = (TextKey, &str)> {
-        self.texts.iter().map(|(&key, text)| (key, text.text.as_str()))
+    /// The words of all texts, each in its order, by key.
+    pub fn texts(&self) -> impl Iterator<Item = (TextKey, Vec<&str>)> {
+        let word = |id: WordId| &*self.words[id.index()].word;
+        self.texts.iter().map(move |(&key, text)| (key, text.sequence().into_iter().map(word).collect()))
     }
 
-    /// The text of that key.
-    pub fn text(&self, key: TextKey) -> Option<&str> {
-        self.texts.get(&key).map(|text| text.text.as_str())
+    /// About the bytes that it takes in memory.
+    pub fn bytes(&self) -> usize {
+        let of_text = |text: &Text| ENTRY + size_of::<(TextKey, Text)>() + text.0.len();
+        let of_word = |word: &Word| 3 * ENTRY + size_of::<Word>() + 2 * size_of::<Arc<str>>() + word.word.len() + word.texts.bytes();
+        self.texts.values().map(of_text).sum::<usize>() + self.words.iter().map(of_word).sum::<usize>()
+    }
+
+    /// The words of texts that have this form.
+    pub(super) fn of_form(&self, form_of: &str) -> impl Iterator<Item = &Arc<str>> {
+        let (hash, form_of) = (form_hash(form_of), form(form_of));
+        let ids = self.forms.range((hash, WordId(0))..=(hash, WordId(u32::MAX)));
+        ids.map(|(_, id)| &self.words[id.index()].word).filter(move |word| form(word) == form_of)
     }
 
     /// Which texts an item has.
@@ -143,7 +176,7 @@ impl TextIndex {
 
     /// The different words of the text at `key`.
     pub fn words_of(&self, key: TextKey) -> impl Iterator<Item = &str> {
-        self.texts.get(&key).into_iter().flat_map(|text| &text.counts).map(|(id, _)| &*self.words[id.index()].word)
+        self.texts.get(&key).into_iter().flat_map(Text::counts).map(|(id, _)| &*self.words[id.index()].word)
     }
 
     /// The id of a word, given to it now if it is new.
@@ -152,8 +185,7 @@ impl TextIndex {
             return id;
         }
         let word: Arc<str> = word.into();
-        let entry = Word { word: word.clone(), spelling: Spelling::of(&word), texts: BTreeSet::new() };
-        self.forms.entry(form(&word)).or_default().insert(word.clone());
+        let entry = Word { word: word.clone(), spelling: Spelling::of(&word), texts: Keys::default() };
         let id = match self.vacant.pop() {
             Some(id) => {
                 self.words[id.index()] = entry;
@@ -164,6 +196,7 @@ impl TextIndex {
                 WordId(self.words.len() as u32 - 1)
             }
         };
+        self.forms.insert((form_hash(&word), id));
         self.vocabulary.insert(word, id);
         id
     }

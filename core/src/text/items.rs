@@ -3,7 +3,8 @@
 
 use std::cmp::Ordering;
 
-use super::index::{Text, TextIndex, TextKey, WordId};
+use super::index::{Text, TextIndex, WordId};
+use super::keys::TextKey;
 use super::query::TextQuery;
 use super::search::Asked;
 use crate::ids::ItemId;
@@ -97,8 +98,8 @@ impl TextIndex {
     pub fn shares(&self, word: &str) -> Vec<(ItemId, f64)> {
         let Some(id) = self.vocabulary.get(word) else { return Vec::new() };
         let mut shares: Vec<(ItemId, f64)> = Vec::new();
-        for key in &self.words[id.index()].texts {
-            let share = self.texts.get(key).map_or(0.0, |text| self.share_of(*id, text));
+        for key in self.words[id.index()].texts.iter() {
+            let share = self.texts.get(&key).map_or(0.0, |text| self.share_of(*id, text));
             match shares.last_mut().filter(|(item, _)| *item == key.item) {
                 Some((_, most)) => *most = share.max(*most),
                 None => shares.push((key.item, share)),
@@ -116,20 +117,22 @@ impl TextIndex {
     }
 
     fn share_of(&self, id: WordId, text: &Text) -> f64 {
-        let Some(count) = text.counts.iter().find(|(other, _)| *other == id) else { return 0.0 };
-        let square: f64 = text.counts.iter().map(|count| self.weight(*count).powi(2)).sum();
+        let counts = text.counts();
+        let Some(count) = counts.iter().find(|(other, _)| *other == id) else { return 0.0 };
+        let square: f64 = counts.iter().map(|count| self.weight(*count).powi(2)).sum();
         self.weight(*count) / square.sqrt()
     }
 
     /// What each word of a text adds to its score, and which part of the query it matches.
     fn terms(&self, asked: &Asked, text: &Text) -> Vec<(Wanted, WordId, f64)> {
-        if !text.counts.iter().any(|(id, _)| asked.weights.contains_key(id) || asked.completions.contains_key(id)) {
+        let counts = text.counts();
+        if !counts.iter().any(|(id, _)| asked.weights.contains_key(id) || asked.completions.contains_key(id)) {
             return Vec::new();
         }
         let (length, completion) = self.reading(asked, text);
-        let norm = length * text.counts.iter().map(|count| self.weight(*count).powi(2)).sum::<f64>().sqrt();
+        let norm = length * counts.iter().map(|count| self.weight(*count).powi(2)).sum::<f64>().sqrt();
         let mut terms = Vec::new();
-        for &(id, count) in &text.counts {
+        for (id, count) in counts {
             let share = self.weight((id, count)) / norm;
             terms.extend(asked.weights.get(&id).map(|wanted| (Some(id), id, wanted * share)));
             terms.extend(completion.filter(|(chosen, _)| *chosen == id).map(|(_, gain)| (None, id, gain * share)));

@@ -16,6 +16,7 @@ mod forms;
 pub mod hashing;
 mod index;
 mod items;
+mod keys;
 mod near;
 mod query;
 mod search;
@@ -23,8 +24,9 @@ mod spelling;
 mod tokens;
 
 pub use forms::form;
-pub use index::{TextIndex, TextKey};
+pub use index::TextIndex;
 pub use items::{ItemHit, Weigher};
+pub use keys::TextKey;
 pub use near::NearWord;
 pub use query::TextQuery;
 pub use search::TextHit;

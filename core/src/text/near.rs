@@ -10,7 +10,6 @@
 
 use strsim::osa_distance;
 
-use super::forms::form;
 use super::index::TextIndex;
 use super::spelling::{Spelling, most_errors};
 
@@ -56,7 +55,7 @@ impl TextIndex {
     /// The other words of texts that are forms of `word` ([`super::form`]), those of most texts
     /// first and of equals the first in the alphabet. O(log(index)).
     pub fn forms(&self, word: &str) -> Vec<String> {
-        let others = self.forms.get(&form(word)).into_iter().flatten().filter(|other| &***other != word);
+        let others = self.of_form(word).filter(|other| &***other != word);
         let mut others: Vec<(usize, &str)> = others.map(|other| (self.texts_with(other), &**other)).collect();
         others.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
         others.into_iter().map(|(_, word)| word.to_owned()).collect()

@@ -13,7 +13,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
-use super::index::{Text, TextIndex, TextKey, WordId};
+use super::index::{Text, TextIndex, WordId};
+use super::keys::TextKey;
 use super::query::TextQuery;
 
 /// A text that fits a query.
@@ -122,9 +123,9 @@ impl TextIndex {
     pub(super) fn candidates(&self, asked: &Asked) -> Vec<TextKey> {
         let texts = |id: &WordId| &self.words[id.index()].texts;
         if let Some(rarest) = asked.phrases.iter().flatten().map(texts).min_by_key(|texts| texts.len()) {
-            return rarest.iter().copied().collect();
+            return rarest.iter().collect();
         }
-        let mut keys: Vec<TextKey> = asked.weights.keys().chain(asked.completions.keys()).flat_map(texts).copied().collect();
+        let mut keys: Vec<TextKey> = asked.weights.keys().chain(asked.completions.keys()).flat_map(|id| texts(id).iter()).collect();
         keys.sort_unstable();
         keys.dedup();
         keys
@@ -133,7 +134,7 @@ impl TextIndex {
     /// The score of a text and, of the completions that it has, the best.
     pub(super) fn score(&self, asked: &Asked, text: &Text) -> (f32, Option<WordId>) {
         let (product, best) = self.product(asked, text);
-        let square: f64 = text.counts.iter().map(|count| self.weight(*count).powi(2)).sum();
+        let square: f64 = text.counts().into_iter().map(|count| self.weight(count).powi(2)).sum();
         // A completion that the text lacks can still be the better one, if it makes the query's
         // vector shorter.
         let score = best.map_or(0.0, |(score, ..)| score).max(product / asked.length);
@@ -157,7 +158,7 @@ impl TextIndex {
     fn product<'a>(&self, asked: &'a Asked, text: &Text) -> (f64, Option<(f64, WordId, &'a Completion)>) {
         let mut product = 0.0;
         let mut completed = Vec::new();
-        for &(id, count) in &text.counts {
+        for (id, count) in text.counts() {
             product += asked.weights.get(&id).map_or(0.0, |wanted| wanted * self.weight((id, count)));
             completed.extend(asked.completions.get(&id).map(|completion| (id, completion, completion.gain * self.weight((id, count)))));
         }
@@ -178,7 +179,7 @@ impl TextIndex {
 
     fn matched(&self, asked: &Asked, text: &Text) -> Vec<String> {
         let best = self.score(asked, text).1;
-        let matched = text.counts.iter().filter(|(id, _)| asked.weights.contains_key(id) || best == Some(*id));
+        let matched = text.counts().into_iter().filter(|(id, _)| asked.weights.contains_key(id) || best == Some(*id));
         matched.map(|(id, _)| self.words[id.index()].word.to_string()).collect()
     }
 
@@ -195,7 +196,7 @@ fn tf(count: u32) -> f64 {
 
 impl Text {
     fn has(&self, phrase: &[WordId]) -> bool {
-        phrase.is_empty() || self.sequence.windows(phrase.len()).any(|words| words == phrase)
+        phrase.is_empty() || self.sequence().windows(phrase.len()).any(|words| words == phrase)
     }
 }
 

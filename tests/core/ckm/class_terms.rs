@@ -35,7 +35,7 @@ fn a_machine_grown_image_by_image_gets_the_terms_of_one_trained_at_once() {
 #[test]
 fn terms_are_part_of_scores_and_explanations_and_go_with_their_class() {
     let mut ckm = machine(Preset::Mixed.options(), 27);
-    let query = ckm.examples().next().unwrap().1.elements.clone();
+    let query = Elements::clone(&ckm.examples().next().unwrap().1.elements.get());
     let raw = ckm.scores(&query, Without::Image(ItemId(0)));
     let (terms, _) = judged(&ckm);
     assert!(!terms.is_empty());
@@ -145,7 +145,7 @@ fn recalls(large: Option<usize>, times: u32) -> Vec<f64> {
         for (object, view) in (0..objects).flat_map(|object| (0..3).map(move |view| (object, view))) {
             let elements = cut(&ckm, category, object, view);
             let group = Some(format!("{} {object}", category.name()));
-            ckm.add(category.name(), Example { id: ItemId(id), name: String::new(), group, elements }).unwrap();
+            ckm.add(category.name(), Example { id: ItemId(id), name: String::new(), group, elements: elements.into() }).unwrap();
             id += 1;
         }
     }

@@ -93,7 +93,7 @@ proptest! {
             for (pieces, id) in images.iter().zip(0..) {
                 let elements = elements(pieces, &form.options);
                 prop_assert_eq!(&Elements::from_bytes(&elements.to_bytes(), &form.options).unwrap(), &elements);
-                ckm.add("all", Example { id: ItemId(id), name: String::new(), group: None, elements }).unwrap();
+                ckm.add("all", Example { id: ItemId(id), name: String::new(), group: None, elements: elements.into() }).unwrap();
             }
             let kernel = form.options.kinds[0].kernel;
             let best = |piece| images.iter().flatten().map(|z| value(&form, piece, z)).fold(kernel.floor(), f32::max);

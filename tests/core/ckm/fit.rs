@@ -71,10 +71,10 @@ fn a_kind_of_weight_0_changes_no_score() {
     both.kinds[0].kernel.weight = 0.0;
     let (both, alone) = (of(&both), of(&options(&[("good", 1.0)])));
     for ((_, query), (_, same)) in both.examples().zip(alone.examples()) {
-        let scores = both.scores(&query.elements, query.without_itself());
-        assert_eq!(scores, alone.scores(&same.elements, same.without_itself()));
+        let scores = both.scores(&query.elements.get(), query.without_itself());
+        assert_eq!(scores, alone.scores(&same.elements.get(), same.without_itself()));
         let classes: Vec<_> = scores.ranking().into_iter().map(|(class, _)| class).collect();
-        for explanation in both.explain(&query.elements, Without::Image(query.id), &classes) {
+        for explanation in both.explain(&query.elements.get(), Without::Image(query.id), &classes) {
             let sum: f64 = explanation.contributions.iter().map(|contribution| contribution.value).sum();
             assert!((sum - explanation.score).abs() < 1e-4);
         }

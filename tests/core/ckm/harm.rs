@@ -33,7 +33,7 @@ fn harm_is_what_leaving_out_each_image_changes() {
                 let (class, example) = classes[&held.id];
                 let mut without = left_out.of(class, example);
                 without.insert(*image);
-                let scores = ckm.scores(&example.elements, Without::Images(&without));
+                let scores = ckm.scores(&example.elements.get(), Without::Images(&without));
                 let Some(right) = scores.of[class.index()] else { continue };
                 let is_right = scores.ranking()[0].0 == class;
                 let share = 1.0 / (judged_of[&class] * judged_of.len() as f64);

@@ -84,11 +84,11 @@ fn what_is_left_out_gives_no_piece_and_takes_no_probe() {
     for options in presets() {
         let ckm = searching(options, 27, 1);
         for (class, example) in ckm.examples().step_by(4) {
-            let own = &ckm.explain(&example.elements, Without::Nothing, &[class])[0];
+            let own = &ckm.explain(&example.elements.get(), Without::Nothing, &[class])[0];
             assert!(own.contributions.iter().any(|c| c.matched.as_ref().unwrap().image == example.id), "it finds itself");
             let group = example.group.as_deref().unwrap();
             for without in [Without::Image(example.id), Without::Group(group)] {
-                for explanation in ckm.explain(&example.elements, without, &CLASSES) {
+                for explanation in ckm.explain(&example.elements.get(), without, &CLASSES) {
                     for contribution in &explanation.contributions {
                         let matched = contribution.matched.as_ref().expect("each class has other images");
                         assert_ne!(matched.image, example.id);
@@ -99,7 +99,7 @@ fn what_is_left_out_gives_no_piece_and_takes_no_probe() {
         }
         let (_, example) = ckm.examples().next().unwrap();
         let all: std::collections::BTreeSet<ItemId> = ckm.classes()[0].examples.iter().map(|e| e.id).collect();
-        assert_eq!(ckm.scores(&example.elements, Without::Images(&all)).of[0], None);
+        assert_eq!(ckm.scores(&example.elements.get(), Without::Images(&all)).of[0], None);
     }
 }
 
@@ -185,7 +185,7 @@ fn centres_are_thinned_out_at_a_power_of_two() {
     let of = |n: u32| {
         let mut ckm = Ckm::new(options.clone()).unwrap();
         for i in 0..n {
-            ckm.add("all", Example { id: ItemId(i), name: String::new(), group: None, elements: elements(i, EACH) }).unwrap();
+            ckm.add("all", Example { id: ItemId(i), name: String::new(), group: None, elements: elements(i, EACH).into() }).unwrap();
         }
         ckm.set_search(Search::Index { probes: 1 }).unwrap();
         ckm
@@ -201,7 +201,7 @@ fn centres_are_thinned_out_at_a_power_of_two() {
     };
     assert!(centres(&fewer) > 3500 && centres(&more) < 2500, "{} and {}", centres(&fewer), centres(&more));
     let mut ckm = fewer.clone();
-    ckm.add("all", Example { id: ItemId(63), name: String::new(), group: None, elements: elements(63, EACH) }).unwrap();
+    ckm.add("all", Example { id: ItemId(63), name: String::new(), group: None, elements: elements(63, EACH).into() }).unwrap();
     assert_eq!(ask(&ckm), ask(&more));
     assert!(ckm.remove(ItemId(63)));
     assert_eq!(ask(&ckm), ask(&fewer));

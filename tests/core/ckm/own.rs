@@ -72,7 +72,7 @@ fn add(ckm: &mut Ckm, number: u32) {
     let (class, thing) = thing(number);
     let elements = elements(ckm, &thing);
     let group = Some(format!("{class}/{}", number / 6));
-    ckm.add(class, Example { id: ItemId(number), name: format!("{class} {number}"), group, elements }).unwrap();
+    ckm.add(class, Example { id: ItemId(number), name: format!("{class} {number}"), group, elements: elements.into() }).unwrap();
 }
 
 fn machine(options: CkmOptions, numbers: impl Iterator<Item = u32>) -> Ckm {
@@ -196,7 +196,7 @@ fn pictures_and_own_elements_join_in_one_machine() {
         let own = OwnElements { positions: &thing.positions, values: OwnValues::Binary(&thing.descriptors) };
         let elements = ckm.elements_with(&scene(number.into(), 90, 60).into(), &[own]).unwrap();
         assert_eq!(elements.sets[1].len(), thing.positions.len());
-        ckm.add(class, Example { id: ItemId(number), name: String::new(), group: None, elements }).unwrap();
+        ckm.add(class, Example { id: ItemId(number), name: String::new(), group: None, elements: elements.into() }).unwrap();
     }
     let (_, own) = thing(2);
     let own = OwnElements { positions: &own.positions, values: OwnValues::Binary(&own.descriptors) };
@@ -264,10 +264,10 @@ fn long_vectors_are_compared_exactly() {
             let vector = vec![fill; dimension];
             let elements =
                 ckm.elements_from_own((9, 9), &[OwnElements { positions: &[[4.0, 4.0]], values: OwnValues::Dense(&vector) }]).unwrap();
-            ckm.add(CLASSES[id as usize], Example { id: ItemId(id), name: String::new(), group: None, elements }).unwrap();
+            ckm.add(CLASSES[id as usize], Example { id: ItemId(id), name: String::new(), group: None, elements: elements.into() }).unwrap();
         }
         let (_, first) = ckm.examples().next().unwrap();
-        let explanations = ckm.explain(&first.elements, Without::Nothing, &[ClassId(0), ClassId(1)]);
+        let explanations = ckm.explain(&first.elements.get(), Without::Nothing, &[ClassId(0), ClassId(1)]);
         let distances: Vec<f32> = explanations.iter().map(|e| e.contributions[0].matched.as_ref().unwrap().distance).collect();
         assert_eq!(distances[0], 0.0);
         let half = 0.5 * (dimension as f32).sqrt();

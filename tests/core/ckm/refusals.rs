@@ -29,7 +29,10 @@ fn elements_of_another_machine_are_neither_learned_nor_scored() {
         assert!(scores.of == [None; 3] && scores.ranking().is_empty() && scores.margin() == 0.0 && scores.prior() == 0.0);
         assert!(ckm.explain(&elements, Without::Nothing, &[ClassId(0)]).is_empty());
         let mut changed = ckm.clone();
-        let error = changed.add("round", Example { id: ItemId(0), name: "x".into(), group: None, elements }).unwrap_err().to_string();
+        let error = changed
+            .add("round", Example { id: ItemId(0), name: "x".into(), group: None, elements: elements.into() })
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("option `elements`"), "{error}");
         assert_eq!(changed, ckm, "what was there under the identifier stays");
     }

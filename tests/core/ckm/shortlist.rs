@@ -53,7 +53,7 @@ fn a_list_scores_as_a_machine_of_its_images() {
 fn an_image_is_on_its_own_list() {
     let ckm = searching(Preset::Mixed.options(), 27, 1);
     for (class, example) in ckm.examples() {
-        let explanation = &ckm.explain(&example.elements, Without::Nothing, &[class])[0];
+        let explanation = &ckm.explain(&example.elements.get(), Without::Nothing, &[class])[0];
         assert!(explanation.contributions.iter().all(|c| c.matched.as_ref().unwrap().image == example.id));
     }
 }
@@ -71,7 +71,7 @@ fn leaving_out_comes_before_the_choice() {
                     _ => e.group.as_deref() == Some(group),
                 };
                 ckm.examples().filter(|(_, e)| gone(e)).for_each(|(_, e)| assert!(smaller.remove(e.id)));
-                assert_eq!(ckm.scores(&example.elements, without), smaller.scores(&example.elements, Without::Nothing));
+                assert_eq!(ckm.scores(&example.elements.get(), without), smaller.scores(&example.elements.get(), Without::Nothing));
             }
         }
     }

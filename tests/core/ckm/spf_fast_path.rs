@@ -53,7 +53,7 @@ fn world(bonus: f32) -> World {
         if number as usize == QUERY {
             last = Some(elements);
         } else {
-            let example = Example { id: ItemId(number), name: number.to_string(), group: None, elements };
+            let example = Example { id: ItemId(number), name: number.to_string(), group: None, elements: elements.into() };
             ckm.add(CLASSES[number as usize % 3], example).unwrap();
         }
     }
@@ -84,7 +84,7 @@ fn general(world: &World, class: ClassId) -> General {
     let mut weights = vec![f64::from(kernel.pair_bonus)];
     let mut elements: Vec<(ItemId, usize, Option<[f32; 2]>)> = Vec::new();
     for example in &ckm.classes()[class.index()].examples {
-        let own = &example.elements.sets[0];
+        let own = &example.elements.get().sets[0];
         elements.extend((0..own.len()).map(|z| (example.id, z, Some(own.position(z)))));
     }
     if elements.is_empty() {

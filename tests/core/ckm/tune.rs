@@ -63,7 +63,7 @@ pub(super) fn learn(options: &CkmOptions, tells: &BTreeMap<&str, Tells>) -> Resu
         let own: Vec<OwnElements<'_>> =
             values.iter().map(|values| OwnElements { positions: &places, values: OwnValues::Dense(values) }).collect();
         let elements = ckm.elements_from_own((128, 80), &own)?;
-        let example = Example { id: ItemId(i), name: i.to_string(), group: Some(format!("object {object}")), elements };
+        let example = Example { id: ItemId(i), name: i.to_string(), group: Some(format!("object {object}")), elements: elements.into() };
         ckm.add(["a", "b", "c"][class as usize], example)?;
     }
     Ok(ckm)

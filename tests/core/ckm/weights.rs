@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rand::RngExt;
 use rayon::ThreadPoolBuilder;
 use tessera_core::Error;
-use tessera_core::ckm::element::Elements;
+use tessera_core::ckm::element::{ElementSet, Elements};
 use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::weights::descent::{Descent, Method, StepOptions, loss};
@@ -33,7 +33,7 @@ fn small(bonus: f32) -> CkmOptions {
 fn weigh(ckm: &mut Ckm, seed: u64, size: f32) {
     let mut rng = random::seeded(seed);
     let lengths: Vec<(ItemId, Vec<usize>)> =
-        ckm.examples().map(|(_, e)| (e.id, e.elements.sets.iter().map(|set| set.len()).collect())).collect();
+        ckm.examples().map(|(_, e)| (e.id, e.elements.get().sets.iter().map(|set| set.len()).collect())).collect();
     for (id, lengths) in lengths {
         let weights: Vec<Vec<f32>> = lengths.into_iter().map(|n| (0..n).map(|_| rng.random_range(-size..=size)).collect()).collect();
         assert!(ckm.set_weights(id, &weights).unwrap());
@@ -41,12 +41,14 @@ fn weigh(ckm: &mut Ckm, seed: u64, size: f32) {
 }
 
 fn own_lists(ckm: &Ckm, size: ListSize) -> Lists {
-    let queries: Vec<_> = ckm.examples().map(|(class, e)| (class, &e.elements, e.without_itself())).collect();
+    let held: Vec<_> = ckm.examples().map(|(class, e)| (class, e.elements.get(), e.without_itself())).collect();
+    let queries: Vec<_> = held.iter().map(|(class, elements, without)| (*class, &**elements, *without)).collect();
     Lists::make(ckm, &queries, size, &Progress::default()).unwrap()
 }
 
 fn weights_of(ckm: &Ckm) -> Vec<f32> {
-    ckm.examples().flat_map(|(_, e)| &e.elements.sets).flat_map(|set| (0..set.len()).map(|i| set.weight(i))).collect()
+    let of = |set: &ElementSet| (0..set.len()).map(|i| set.weight(i)).collect::<Vec<f32>>();
+    ckm.examples().flat_map(|(_, e)| e.elements.get().sets.iter().flat_map(of).collect::<Vec<f32>>()).collect()
 }
 
 fn set_all(ckm: &mut Ckm, weights: &[Vec<Vec<f32>>]) {
@@ -71,7 +73,7 @@ proptest! {
             for c in &explanation.contributions {
                 let m = c.matched.as_ref().unwrap();
                 let (_, example) = ckm.examples().find(|(_, e)| e.id == m.image).unwrap();
-                prop_assert_eq!(c.weight, example.elements.sets[c.kind].weight(m.element));
+                prop_assert_eq!(c.weight, example.elements.get().sets[c.kind].weight(m.element));
             }
         }
     }
@@ -84,7 +86,7 @@ proptest! {
             let weights = weights_of(&ckm);
             prop_assert_eq!(&lists.numbering().weights(&ckm), &weights);
             for (i, (class, example)) in ckm.examples().enumerate() {
-                let full = ckm.scores(&example.elements, example.without_itself());
+                let full = ckm.scores(&example.elements.get(), example.without_itself());
                 prop_assert_eq!(lists.images[i].classes[0], class);
                 for (class, score) in lists.images[i].classes.iter().zip(lists.scores(i, &weights)) {
                     let full = full.of[class.index()].unwrap();
@@ -95,7 +97,7 @@ proptest! {
             // Old lists know some elements only, so they give no more than there is.
             let weights = weights_of(&ckm);
             for (i, (_, example)) in ckm.examples().enumerate() {
-                let full = ckm.scores(&example.elements, example.without_itself());
+                let full = ckm.scores(&example.elements.get(), example.without_itself());
                 for (class, score) in lists.images[i].classes.iter().zip(lists.scores(i, &weights)) {
                     prop_assert!(score < full.of[class.index()].unwrap() + 1e-4);
                 }
@@ -134,7 +136,7 @@ fn gradients_are_slopes_of_full_losses() {
             let mut ckm = ckm.clone();
             set_all(&mut ckm, &lists.numbering().split(weights));
             let (class, example) = ckm.examples().nth(i).unwrap();
-            let of: Vec<f64> = ckm.scores(&example.elements, example.without_itself()).of.into_iter().map(Option::unwrap).collect();
+            let of: Vec<f64> = ckm.scores(&example.elements.get(), example.without_itself()).of.into_iter().map(Option::unwrap).collect();
             let other = (0..of.len()).filter(|c| *c != class.index()).map(|c| of[c]).fold(f64::NEG_INFINITY, f64::max);
             (margin + other - of[class.index()]).max(0.0).powi(2)
         };
@@ -196,7 +198,7 @@ fn the_mean_is_that_of_all_steps() {
     let ckm = machine(small(0.2), 18);
     // One image, so that an epoch is a step.
     let (class, example) = ckm.examples().next().unwrap();
-    let lists = Lists::make(&ckm, &[(class, &example.elements, example.without_itself())], SIZE, &Progress::default()).unwrap();
+    let lists = Lists::make(&ckm, &[(class, &example.elements.get(), example.without_itself())], SIZE, &Progress::default()).unwrap();
     let mut descent = Descent::new(lists, weights_of(&ckm), StepOptions { margin: 100.0, ..STEPS });
     let mut sum = vec![0.0f64; descent.weights().len()];
     for _ in 0..5 {
@@ -282,7 +284,7 @@ fn weights_survive_adding_and_removing_and_a_new_image_begins_at_zero() {
     weigh(&mut ckm, 1, 0.3);
     let of = |ckm: &Ckm, id: u32| -> Vec<f32> {
         let (_, example) = ckm.examples().find(|(_, e)| e.id == ItemId(id)).unwrap();
-        example.elements.sets.iter().flat_map(|set| (0..set.len()).map(|i| set.weight(i))).collect()
+        example.elements.get().sets.iter().flat_map(|set| (0..set.len()).map(|i| set.weight(i))).collect()
     };
     let before = of(&ckm, 4);
     add(&mut ckm, 9);
@@ -309,7 +311,7 @@ fn models_keep_weights_and_element_bytes_do_not() {
     let folder = tempfile::tempdir().unwrap();
     let mut ckm = machine(small(0.2), 9);
     let uniform = unjudged(ckm.clone());
-    let bytes: Vec<Vec<u8>> = ckm.examples().map(|(_, e)| e.elements.to_bytes()).collect();
+    let bytes: Vec<Vec<u8>> = ckm.examples().map(|(_, e)| e.elements.get().to_bytes()).collect();
     uniform.save(&folder.path().join("uniform")).unwrap();
     assert_eq!(RecogniserModel::load(&folder.path().join("uniform")).unwrap(), uniform);
     weigh(&mut ckm, 1, 0.3);
@@ -320,9 +322,9 @@ fn models_keep_weights_and_element_bytes_do_not() {
     let more = weighted.weight_bytes().unwrap() - uniform.weight_bytes().unwrap();
     assert!((four_each..four_each + 1000).contains(&more), "{more}");
     for ((_, example), bytes) in ckm.examples().zip(bytes) {
-        assert_eq!(example.elements.to_bytes(), bytes);
+        assert_eq!(example.elements.get().to_bytes(), bytes);
         let read = Elements::from_bytes(&bytes, ckm.options()).unwrap();
-        let fresh = Example { elements: read, ..example.clone() };
-        assert!(fresh.elements.sets.iter().all(|set| (0..set.len()).all(|i| set.weight(i) == 0.0)));
+        let fresh = Example { elements: read.into(), ..example.clone() };
+        assert!(fresh.elements.get().sets.iter().all(|set| (0..set.len()).all(|i| set.weight(i) == 0.0)));
     }
 }

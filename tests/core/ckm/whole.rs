@@ -20,7 +20,7 @@ fn counting(whole: f64) -> ClassTerms {
 }
 
 fn scores(ckm: &Ckm, without: Without<'_>) -> Vec<Scores> {
-    ckm.examples().map(|(_, example)| ckm.scores(&example.elements, without)).collect()
+    ckm.examples().map(|(_, example)| ckm.scores(&example.elements.get(), without)).collect()
 }
 
 /// A machine of 27 toys in which the whole counts.
@@ -56,8 +56,8 @@ proptest! {
             without.remove(*id);
         }
         for (class, example) in ckm.examples().filter(|(_, example)| !left_out.contains(&example.id)) {
-            let expected = without.scores(&example.elements, Without::Nothing);
-            let found = ckm.scores(&example.elements, Without::Images(&left_out));
+            let expected = without.scores(&example.elements.get(), Without::Nothing);
+            let found = ckm.scores(&example.elements.get(), Without::Images(&left_out));
             let own = without.class_id(&ckm.classes()[class.index()].name).unwrap();
             let (expected, found) = (expected.of[own.index()].unwrap(), found.of[class.index()].unwrap());
             prop_assert!((expected - found).abs() < 1e-6 * expected.abs(), "{} is not {}", found, expected);
@@ -74,8 +74,10 @@ fn leaving_out_many_equals_leaving_out_few_at_a_time() {
     let mut removed = ckm.clone();
     all_but_class.iter().for_each(|id| assert!(removed.remove(*id)));
     let values = |scores: Scores| scores.of.into_iter().flatten().collect::<Vec<f64>>();
-    let (found, expected) =
-        (values(ckm.scores(&query.elements, Without::Images(&all_but_class))), values(removed.scores(&query.elements, Without::Nothing)));
+    let (found, expected) = (
+        values(ckm.scores(&query.elements.get(), Without::Images(&all_but_class))),
+        values(removed.scores(&query.elements.get(), Without::Nothing)),
+    );
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(&expected) {
         assert!((found - expected).abs() < 1e-6 * expected.abs(), "{found} is not {expected}");
@@ -87,14 +89,14 @@ fn explanations_sum_to_the_score_and_name_images_of_the_class() {
     let ckm = with_whole();
     let (_, query) = ckm.examples().next().unwrap();
     let without = Without::Image(query.id);
-    let scores = ckm.scores(&query.elements, without);
+    let scores = ckm.scores(&query.elements.get(), without);
     let classes: Vec<ClassId> = (0..3).map(ClassId).collect();
     let pieces = {
         let mut plain = ckm.clone();
         plain.set_terms(ClassTerms::default());
-        plain.scores(&query.elements, without)
+        plain.scores(&query.elements.get(), without)
     };
-    for explanation in ckm.explain(&query.elements, without, &classes) {
+    for explanation in ckm.explain(&query.elements.get(), without, &classes) {
         let c = explanation.class.index();
         assert_eq!(scores.of[c], Some(pieces.of[c].unwrap() + explanation.whole));
         let sum: f64 = explanation.contributions.iter().map(|contribution| contribution.value).sum();
@@ -115,7 +117,7 @@ fn values_of_judged_images_are_those_without_their_object() {
     for held in &judgement.raw {
         let (_, example) = ckm.examples().find(|(_, example)| example.id == held.id).unwrap();
         let without = example.without_itself();
-        let (plain, with) = (ckm.scores(&example.elements, without), counted.scores(&example.elements, without));
+        let (plain, with) = (ckm.scores(&example.elements.get(), without), counted.scores(&example.elements.get(), without));
         for (c, value) in held.whole.iter().enumerate() {
             let found = (with.of[c].unwrap() - plain.of[c].unwrap()) / with.mass;
             assert!((found - value).abs() < 1e-9, "{found} is not {value}");

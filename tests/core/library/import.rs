@@ -160,7 +160,7 @@ fn new_bytes_at_an_old_path_keep_what_was_said() {
     assert!(now.content.unwrap().changed && now.content.unwrap().hash != one.content.unwrap().hash);
     let machine = Arc::clone(hold(&library).recogniser().ckm());
     let held = machine.examples().find(|(_, example)| example.id == one.id).unwrap().1;
-    assert_eq!(held.elements, machine.elements(&scene(77, 48, 48).into()).unwrap());
+    assert_eq!(*held.elements.get(), machine.elements(&scene(77, 48, 48).into()).unwrap());
     // What files do is not taken back.
     while hold(&library).undo().unwrap().is_some() {}
     sound(&library);

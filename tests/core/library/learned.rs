@@ -44,7 +44,7 @@ fn an_import_looks_with_the_network_and_the_switch_computes_nothing() {
     let (all, images) = (NAMES.len(), NAMES.len());
     assert_eq!(known(&library), LearnedFeatures { is_on: true, recognises: true, seen: all, images });
     let learned = machine(&library);
-    assert_eq!(learned.examples().map(|(_, example)| example.elements.sets[1].len()).collect::<Vec<_>>(), [36; 3]);
+    assert_eq!(learned.examples().map(|(_, example)| example.elements.get().sets[1].len()).collect::<Vec<_>>(), [36; 3]);
     let loose = at(&library, "loose.png");
     let picture = InProcess::default().decode(&place.image("loose.png"), SIDE, &Progress::default()).unwrap();
     let obvious = Elements::of(&picture, 32, &with_cells().kinds).unwrap();
@@ -103,7 +103,7 @@ fn a_library_of_before_is_looked_at_later_and_answers_meanwhile() {
     assert_eq!(compute(&library, &Progress::default()).unwrap(), 1);
     assert!(known(&library).recognises);
     let learned = machine(&library);
-    assert!(learned.examples().all(|(_, example)| example.elements.sets[1].len() == 36));
+    assert!(learned.examples().all(|(_, example)| example.elements.get().sets[1].len() == 36));
     sound(&library);
 
     // Images that come while they are off are looked at afterwards.

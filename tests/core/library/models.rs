@@ -67,7 +67,7 @@ fn every_model_is_a_function_of_the_events() {
 /// The weights of the elements of an image in a machine.
 fn weights_of(ckm: &Ckm, image: ItemId) -> Vec<f32> {
     let held = ckm.examples().find(|(_, example)| example.id == image).unwrap().1;
-    held.elements.sets.iter().flat_map(|set| (0..set.len()).map(|i| set.weight(i))).collect()
+    held.elements.get().sets.iter().flat_map(|set| (0..set.len()).map(|i| set.weight(i))).collect()
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn learned_weights_follow_the_images_until_one_is_forgotten() {
     place.import(&library);
     let [cat, dog, other] = ["cat/1.png", "dog/1.png", "dog/2.png"].map(|name| at(&library, name).id);
     let held = hold(&library).recogniser().ckm().clone();
-    let sets = |image| &held.examples().find(|(_, example)| example.id == image).unwrap().1.elements.sets;
-    let weights = |image| (image, sets(image).iter().map(|set| vec![-0.1; set.len()]).collect::<Vec<_>>());
+    let kept = |image| &held.examples().find(|(_, example)| example.id == image).unwrap().1.elements;
+    let weights = |image| (image, kept(image).counts().map(|count| vec![-0.1; count]).collect::<Vec<_>>());
     assert!(hold(&library).set_weights(Some(&[(cat, vec![vec![0.5]])])).is_err());
     assert!(hold(&library).recogniser().weighted().is_none());
     hold(&library).set_weights(Some(&[weights(cat), weights(dog)])).unwrap();

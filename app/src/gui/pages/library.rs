@@ -44,7 +44,7 @@ impl PageUi for LibraryView {
             ui.add_space(8.0);
             health_ui(ui, panel, &health);
             ui.add_space(8.0);
-            memory_ui(ui, panel);
+            memory_ui(ui, panel, &health);
             ui.add_space(8.0);
             room_ui(ui, panel, &health);
         });
@@ -218,7 +218,7 @@ fn health_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
     });
 }
 
-fn memory_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+fn memory_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
     card_ui(ui, "Memory", |ui| {
         ui.set_min_width(ui.available_width());
         let memory = panel.desk.picture_memory();
@@ -231,6 +231,18 @@ fn memory_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                 panel.view.open(Modal::Settings);
             }
         });
+        let held = &health.memory;
+        let words = format!(
+            "Of this library about {} are in memory: images and captions {}, words {}, caption memory {}, recogniser {}.",
+            bytes(held.total()),
+            bytes(held.images),
+            bytes(held.words),
+            bytes(held.captions),
+            bytes(held.recogniser)
+        );
+        let why =
+            "A recogniser with more pieces than fit into its budget reads them when it compares them: tessera --element-memory MEGABYTES";
+        ui.add(egui::Label::new(words).wrap()).on_hover_text(why);
     });
 }
 

@@ -51,7 +51,7 @@ fn level(elements: usize) -> u32 {
 /// The centres of lists among an image's elements.
 fn centres(example: &Example, kind: usize, level: u32) -> Vec<Key> {
     let key = |element: u32| (hash64(&[example.id.0.to_le_bytes(), element.to_le_bytes()].concat()), example.id, element);
-    let n = example.elements.sets[kind].len() as u32;
+    let n = example.elements.counts().nth(kind).unwrap_or(0) as u32;
     (0..n).map(key).filter(|key| key.0.trailing_zeros() >= level).collect()
 }
 
@@ -60,8 +60,7 @@ impl Lists {
     /// cell)).
     pub(super) fn new(examples: &[Arc<Example>], kind: usize, element: &ElementKind) -> Self {
         let measure = Measure::of(element);
-        let sets = || examples.iter().map(|example| &example.elements.sets[kind]);
-        let len = sets().map(ElementSet::len).sum();
+        let len = examples.iter().map(|example| example.elements.counts().nth(kind).unwrap_or(0)).sum();
         let level = level(len);
         let mut chosen: Vec<(Key, usize)> = examples
             .iter()
@@ -69,24 +68,26 @@ impl Lists {
             .flat_map(|(place, example)| centres(example, kind, level).into_iter().map(move |key| (key, place)))
             .collect();
         chosen.sort_unstable();
-        let form = examples.first().map_or_else(|| ElementSet::binary(&[], []), |example| ElementSet::like(&example.elements.sets[kind]));
+        let form =
+            examples.first().map_or_else(|| ElementSet::binary(&[], []), |example| ElementSet::like(&example.elements.get().sets[kind]));
         let mut coarse = Centres::none(&form);
         for (key, place) in chosen.iter().filter(|(key, _)| key.0.trailing_zeros() >= level + CELL) {
-            coarse.push(*key, &examples[*place].elements.sets[kind], key.2 as usize);
+            coarse.push(*key, &examples[*place].elements.get().sets[kind], key.2 as usize);
         }
         let mut fine = vec![Centres::none(&form); coarse.keys.len().max(1)];
         for (key, place) in &chosen {
-            let (set, i) = (&examples[*place].elements.sets[kind], key.2 as usize);
+            let (elements, i) = (examples[*place].elements.get(), key.2 as usize);
+            let set = &elements.sets[kind];
             fine[coarse.home(&Probe::new(set, i), &measure, &mut Vec::new())].push(*key, set, i);
         }
         let cells = fine.into_iter().map(Cell::new).collect();
         let mut lists = Self { kind, measure, level, len, coarse, cells };
-        let homes: Vec<Vec<(usize, usize)>> = examples.par_iter().map(|example| lists.homes(&example.elements.sets[kind])).collect();
+        let homes: Vec<Vec<(usize, usize)>> = examples.par_iter().map(|example| lists.homes(&example.elements.get().sets[kind])).collect();
         let mut counts: Vec<Vec<usize>> = lists.cells.iter().map(|cell| vec![0; cell.lists.len()]).collect();
         homes.iter().flatten().for_each(|(cell, list)| counts[*cell][*list] += 1);
         lists.all().zip(counts.into_iter().flatten()).for_each(|(list, count)| list.reserve(count));
-        for ((set, homes), image) in sets().zip(&homes).zip(0..) {
-            lists.push_all(set, homes, image);
+        for ((example, homes), image) in examples.iter().zip(&homes).zip(0..) {
+            lists.push_all(&example.elements.get().sets[kind], homes, image);
         }
         lists
     }
@@ -127,7 +128,8 @@ impl Lists {
     /// passes a power of two.
     pub(super) fn insert(&mut self, examples: &[Arc<Example>], place: usize, element: &ElementKind) {
         let example = &examples[place];
-        let set = &example.elements.sets[self.kind];
+        let elements = example.elements.get();
+        let set = &elements.sets[self.kind];
         if level(self.len + set.len()) != self.level || examples.len() == 1 {
             *self = Self::new(examples, self.kind, element);
             return;
@@ -152,7 +154,8 @@ impl Lists {
 
     /// Follows an image that went from a place of the class, of which `examples` are left.
     pub(super) fn remove(&mut self, examples: &[Arc<Example>], place: usize, gone: &Example, element: &ElementKind) {
-        let set = &gone.elements.sets[self.kind];
+        let elements = gone.elements.get();
+        let set = &elements.sets[self.kind];
         if level(self.len - set.len()) != self.level {
             *self = Self::new(examples, self.kind, element);
             return;

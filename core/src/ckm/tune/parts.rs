@@ -95,7 +95,7 @@ impl<'a, L: FnMut(&CkmOptions) -> Result<Ckm>> Parts<'a, L> {
             let Some(first) = new.first() else { continue };
             let all = (self.learn)(&CkmOptions { kinds: new.iter().map(|options| options.kinds[0].clone()).collect(), ..first.clone() })?;
             for (k, options) in new.into_iter().enumerate() {
-                let machine = rebuilt(options, &[&all], |example| vec![example[0].elements.sets[k].clone()])?;
+                let machine = rebuilt(options, &[&all], |example| vec![example[0].elements.get().sets[k].clone()])?;
                 self.add(machine);
             }
         }
@@ -109,7 +109,7 @@ impl<'a, L: FnMut(&CkmOptions) -> Result<Ckm>> Parts<'a, L> {
             if self.place(&options, search).is_none() {
                 let kinds = self.of(&Setting { search: Search::Exact, ..setting.clone() });
                 let machines: Vec<&Ckm> = kinds.iter().map(|(part, _)| &self.parts[*part].machine).collect();
-                let join = |examples: &[&Example]| examples.iter().map(|example| example.elements.sets[0].clone()).collect();
+                let join = |examples: &[&Example]| examples.iter().map(|example| example.elements.get().sets[0].clone()).collect();
                 let mut machine = rebuilt(options, &machines, join)?;
                 machine.set_search(search)?;
                 self.add(machine);
@@ -202,9 +202,9 @@ fn rebuilt(options: CkmOptions, machines: &[&Ckm], sets: impl Fn(&[&Example]) ->
     for (c, class) in machines[0].classes.iter().enumerate() {
         for (i, example) in class.examples.iter().enumerate() {
             let examples: Vec<&Example> = machines.iter().map(|machine| &*machine.classes[c].examples[i]).collect();
-            let elements = Elements::new(sets(&examples), example.elements.size, &machine.cut);
+            let elements = Elements::new(sets(&examples), example.elements.size(), &machine.cut);
             let (name, group) = (example.name.clone(), example.group.clone());
-            machine.add(&class.name, Example { id: example.id, name, group, elements })?;
+            machine.add(&class.name, Example { id: example.id, name, group, elements: elements.into() })?;
         }
     }
     Ok(machine)
@@ -229,7 +229,7 @@ fn values(machine: &Ckm) -> f64 {
         Search::Shortlist { images } => machine.classes.iter().map(|class| class.examples.len().min(images) as f64).sum(),
     };
     let of_kind = |(k, kind): (usize, &ElementKind)| {
-        let elements = machine.examples().map(|(_, example)| example.elements.sets[k].len()).sum::<usize>() as f64 / images;
+        let elements = machine.examples().map(|(_, example)| example.elements.counts().nth(k).unwrap_or(0)).sum::<usize>() as f64 / images;
         // A descriptor of 256 bits has 32 bytes.
         let bytes = if kind.source.dimension() == 0 { 32 } else { kind.source.dimension() } as f64;
         let nodes = elements * machine.options().neighbours as f64;

@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 
 use super::super::compare::Queries;
-use super::super::element::Elements;
+use super::super::element::{ElementSet, Elements};
 use super::super::kernel::LeafKernel;
 use super::super::spf::{Architecture, Evidence, NO_IMAGE, Node};
 use super::super::{Ckm, Example, Without};
@@ -59,8 +59,8 @@ impl Numbering {
         for class in ckm.classes() {
             classes.push(image);
             for example in &class.examples {
-                for set in &example.elements.sets {
-                    images.resize(images.len() + set.len(), image);
+                for count in example.elements.counts() {
+                    images.resize(images.len() + count, image);
                     starts.push(images.len() as u32);
                 }
                 image += 1;
@@ -91,7 +91,8 @@ impl Numbering {
 
     /// The weights that the elements of a machine have now.
     pub fn weights(&self, ckm: &Ckm) -> Vec<f32> {
-        ckm.examples().flat_map(|(_, e)| &e.elements.sets).flat_map(|set| (0..set.len()).map(|i| set.weight(i))).collect()
+        let of = |set: &ElementSet| (0..set.len()).map(|i| set.weight(i)).collect::<Vec<f32>>();
+        ckm.examples().flat_map(|(_, e)| e.elements.get().sets.iter().flat_map(of).collect::<Vec<f32>>()).collect()
     }
 
     /// Weights by image, kind and element, images in the machine's order: what `Ckm::set_weights`
@@ -322,8 +323,8 @@ fn image_lists(
             let examples = &ckm.classes()[class.index()].examples;
             let first = numbering.classes[class.index()];
             let piece = |j: u32, image: u32| -> Option<Piece> {
-                let set = &examples.get(image as usize)?.elements.sets[k];
-                let (element, kernel) = queries.piece(set, j as usize)?;
+                let elements = examples.get(image as usize)?.elements.get();
+                let (element, kernel) = queries.piece(&elements.sets[k], j as usize)?;
                 Some(Piece { kernel, element: numbering.elements((first + image) as usize, k).start as u32 + element as u32 })
             };
             lists.list(&best[class.index()], size, piece);
@@ -369,7 +370,7 @@ fn best_images(k: usize, images: &[(u32, &Example)], queries: &Queries<'_>, arch
     };
     let (mut comparison, mut bests) = (queries.comparison(), vec![0.0; n]);
     for &(image, example) in images {
-        comparison.bests(&example.elements.sets[k], &mut bests);
+        comparison.bests(&example.elements.get().sets[k], &mut bests);
         best.evidence.add(image, &bests, edges);
         for (list, &value) in best.elements.chunks_exact_mut(size.images).zip(&bests) {
             insert(list, (value, image));

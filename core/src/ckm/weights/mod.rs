@@ -97,7 +97,7 @@ impl LearnOptions {
     /// The longest lists, and the number of images of `n` they can be made for, within the memory.
     fn fitted(&self, ckm: &Ckm, n: usize) -> (ListSize, usize) {
         let kinds = ckm.options().kinds.len();
-        let elements: usize = ckm.examples().map(|(_, e)| (0..kinds).map(|k| e.elements.sets[k].len()).sum::<usize>()).sum();
+        let elements: usize = ckm.examples().map(|(_, e)| e.elements.counts().take(kinds).sum::<usize>()).sum();
         let mean = elements.div_ceil(ckm.examples().count().max(1));
         let mut size = ListSize { rivals: self.lists.rivals.min(ckm.classes().len() - 1), ..self.lists };
         loop {
@@ -201,8 +201,9 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
 
 /// The lists of a machine's own images, each without its object.
 fn own_lists(ckm: &Ckm, is_chosen: impl Fn(&Example) -> bool, size: ListSize, progress: &Progress) -> Result<Lists> {
-    let queries = ckm.examples().filter(|(_, e)| is_chosen(e)).map(|(class, e)| (class, &e.elements, e.without_itself()));
-    let queries: Vec<Query<'_>> = queries.collect();
+    let chosen: Vec<_> =
+        ckm.examples().filter(|(_, e)| is_chosen(e)).map(|(class, e)| (class, e.elements.get(), e.without_itself())).collect();
+    let queries: Vec<Query<'_>> = chosen.iter().map(|(class, elements, without)| (*class, &**elements, *without)).collect();
     progress.begin("Comparing training images", queries.len() as u64);
     Lists::make(ckm, &queries, size, progress)
 }
@@ -226,9 +227,10 @@ fn learn_fold(
         progress.begin("Judging held-out objects", held.len() as u64);
         let answer = |&(class, example): &(ClassId, &Example)| {
             progress.step()?;
-            let scores = machine.scores_without_terms(&example.elements, Without::Nothing);
+            let elements = example.elements.get();
+            let scores = machine.scores_without_terms(&elements, Without::Nothing);
             let predicted = scores.ranking().first().map_or(class, |best| best.0);
-            let whole = machine.whole_values(&example.elements, Without::Nothing);
+            let whole = machine.whole_values(&elements, Without::Nothing);
             Ok(HeldOut { id: example.id, class, predicted, scores, whole })
         };
         held.par_iter().map(answer).collect()
@@ -248,7 +250,7 @@ impl Ckm {
     /// Sets all weights to 0. O(elements).
     fn clear_weights(&mut self) -> Result<()> {
         let blank: Vec<(ItemId, ImageWeights)> =
-            self.examples().map(|(_, e)| (e.id, e.elements.sets.iter().map(|set| vec![0.0; set.len()]).collect())).collect();
+            self.examples().map(|(_, e)| (e.id, e.elements.counts().map(|count| vec![0.0; count]).collect())).collect();
         self.set_all_weights(blank.iter().map(|(id, weights)| (id, weights)))
     }
 
@@ -284,20 +286,17 @@ impl Ckm {
             Some((c, at, &mut class.examples[at]))
         });
         let Some((class, place, example)) = found else { return Ok(false) };
-        let sets = &example.elements.sets;
-        if weights.len() != sets.len() || weights.iter().zip(sets).any(|(weights, set)| weights.len() != set.len()) {
+        if !weights.iter().map(Vec::len).eq(example.elements.counts()) {
             let found = weights.iter().map(Vec::len).sum::<usize>().to_string();
             return Err(Error::value("weights", format!("one for each of {} elements, by kind", example.elements.len()), found));
         }
         if let Some(weight) = weights.iter().flatten().find(|weight| !weight.is_finite()) {
             return Err(Error::value("weights", "finite numbers", weight.to_string()));
         }
-        if sets.iter().zip(weights).all(|(set, weights)| weights.iter().zip(0..).all(|(weight, i)| set.weight(i) == *weight)) {
+        if example.elements.has_weights(weights) {
             return Ok(true);
         }
-        for (set, weights) in Arc::make_mut(example).elements.sets.iter_mut().zip(weights) {
-            set.set_weights(weights);
-        }
+        Arc::make_mut(example).elements.set_weights(weights);
         if let Some(index) = self.pieces.changing() {
             index.set_weights(class, place, weights);
         }
@@ -306,6 +305,6 @@ impl Ckm {
 
     /// Whether an element has a weight other than 0. O(elements).
     pub fn is_weighted(&self) -> bool {
-        self.examples().flat_map(|(_, example)| &example.elements.sets).any(|set| (0..set.len()).any(|i| set.weight(i) != 0.0))
+        self.examples().any(|(_, example)| example.elements.is_weighted())
     }
 }

@@ -98,7 +98,7 @@ impl Ckm {
     fn sums(&self) -> &Sums {
         self.whole.sums.get_or_init(|| {
             let images: Vec<(ClassId, &Example)> = self.examples().collect();
-            let of = |(class, example): &(ClassId, &Example)| (class.index(), features(&example.elements, &self.options.kinds));
+            let of = |(class, example): &(ClassId, &Example)| (class.index(), features(&example.elements.get(), &self.options.kinds));
             Arc::new(Sums::of(self.classes.len(), &images, of))
         })
     }
@@ -112,7 +112,7 @@ impl Ckm {
             return Vec::new();
         }
         let left_out = self.examples().filter(|(_, example)| without.leaves_out(example));
-        left_out.map(|(class, example)| (class.index(), features(&example.elements, &self.options.kinds))).collect()
+        left_out.map(|(class, example)| (class.index(), features(&example.elements.get(), &self.options.kinds))).collect()
     }
 
     /// How like a query is to each class as a whole image; nothing where whole images have no
@@ -140,7 +140,7 @@ impl Ckm {
         let (sums, solution) = (self.sums(), self.solution());
         let values = |images: &Vec<(ClassId, &Example)>| -> Vec<(ItemId, Vec<f64>)> {
             let object: Vec<(usize, Features)> =
-                images.iter().map(|(class, example)| (class.index(), features(&example.elements, &self.options.kinds))).collect();
+                images.iter().map(|(class, example)| (class.index(), features(&example.elements.get(), &self.options.kinds))).collect();
             let queries: Vec<Features> = object.iter().map(|(_, features)| *features).collect();
             let values = sums.values_without(solution, &queries, &object);
             images.iter().zip(values).map(|((_, example), values)| (example.id, values)).filter(|(id, _)| is_wanted(*id)).collect()
@@ -159,7 +159,7 @@ impl Ckm {
         let totals = self.whole_values(query, without);
         let shares = self.solution().shares(&features(query, &self.options.kinds));
         let of_image = |example: &Arc<Example>| {
-            let value = factor * share(&shares, &features(&example.elements, &self.options.kinds));
+            let value = factor * share(&shares, &features(&example.elements.get(), &self.options.kinds));
             Alike { image: example.id, name: example.name.clone(), value }
         };
         let of_class = |class: &ClassId| {

@@ -179,7 +179,7 @@ impl DeskItems {
         let judge = |place: usize| -> Result<Vec<Scores>> {
             progress.step()?;
             let Some(example) = examples.get(&ItemId(place as u32)) else { return Ok(Vec::new()) };
-            Ok(ckm.scores_by_parts(&example.elements, orders.len(), |order, id| turns[order][id.0 as usize] < turns[order][place]))
+            Ok(ckm.scores_by_parts(&example.elements.get(), orders.len(), |order, id| turns[order][id.0 as usize] < turns[order][place]))
         };
         Ok(Some((0..self.all.len()).into_par_iter().map(judge).collect::<Result<_>>()?))
     }

@@ -1,10 +1,11 @@
 //! The recogniser of a library: a compositional kernel machine that always holds every image with a
 //! class.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::bytes::{restored, stored};
+use crate::ckm::kept::{Kept, Shelf};
 use crate::ckm::kernel::LeafKernel;
 use crate::ckm::weights::ImageWeights;
 use crate::ckm::{Ckm, CkmOptions, Example, Search};
@@ -13,8 +14,12 @@ use crate::ids::ItemId;
 use crate::library::event::ContentHash;
 use crate::library::features;
 use crate::library::models::model::{Model, ModelUpdate};
+use crate::library::shelf::CacheShelf;
 use crate::library::state::{Image, State};
 use crate::progress::Progress;
+
+/// Images whose elements are read before those of earlier ones are put out of memory.
+const TURN: usize = 256;
 
 /// Images that an index takes in one by one; after more at once it is made anew, which is faster.
 const ONE_BY_ONE: usize = 256;
@@ -30,6 +35,8 @@ pub struct Recogniser {
     search: Option<Search>,
     /// Whether events are being replayed: an index is made when all are there.
     is_behind: bool,
+    /// Where elements are read from, once there are too many for memory.
+    shelf: Option<Arc<CacheShelf>>,
     /// Images with a class without elements: neither in the cache nor from a file.
     missing: BTreeSet<ItemId>,
 }
@@ -118,7 +125,9 @@ impl Recogniser {
 
     /// Becomes a machine with these options that has learned nothing.
     pub(in crate::library) fn build(&mut self, options: &CkmOptions) -> Result<()> {
-        *self = Self::new(options)?;
+        let new = Self::new(options)?;
+        self.close_shelf();
+        *self = new;
         Ok(())
     }
 
@@ -129,6 +138,7 @@ impl Recogniser {
         let images: Vec<ItemId> = update.after.images().map(|image| image.id).collect();
         other.learn_images(&images, update)?;
         other.caught_up(update.progress)?;
+        self.close_shelf();
         *self = other;
         Ok(())
     }
@@ -139,37 +149,87 @@ impl Recogniser {
         &self.missing
     }
 
+    /// Nothing of an image that was forgotten may stay in memory.
+    fn close_shelf(&mut self) {
+        if let Some(shelf) = self.shelf.take() {
+            shelf.close();
+        }
+    }
+
     fn learn_images(&mut self, images: &[ItemId], update: &ModelUpdate<'_>) -> Result<()> {
         let wanted: Vec<&Image> = images.iter().filter_map(|id| update.after.image(*id)).map(Arc::as_ref).collect();
         let wanted: Vec<&Image> = wanted.into_iter().filter(|image| held(image).is_some()).collect();
-        let found = update.features.of(update.after, &wanted, update.progress)?;
         if images.len() > ONE_BY_ONE {
             self.set_searches(Search::Exact, update.progress)?;
         }
-        let mut machines: Vec<&mut Ckm> = [Some(&mut self.ckm), self.weighted.as_mut()].into_iter().flatten().map(Arc::make_mut).collect();
+        if let Some(shelf) = &self.shelf {
+            shelf.follow(update.after);
+        }
         for id in images {
-            for ckm in &mut machines {
+            for ckm in [Some(&mut self.ckm), self.weighted.as_mut()].into_iter().flatten().map(Arc::make_mut) {
                 ckm.remove(*id);
             }
             self.missing.remove(id);
         }
-        for (image, elements) in wanted.into_iter().zip(found) {
-            match (held(image), elements) {
-                (Some(held), Some(elements)) => {
-                    let example = Example { id: image.id, name: held.name, group: held.group.map(str::to_owned), elements };
-                    // Without a second machine the elements are the first one's own.
-                    let example = Arc::new(example);
-                    if let [_, weighted] = &mut machines[..] {
-                        weighted.add(held.class, Arc::clone(&example))?;
+        let mut left = wanted.len();
+        for turn in wanted.chunks(TURN) {
+            let found = update.features.of(update.after, turn, update.progress)?;
+            for (image, elements) in turn.iter().zip(found) {
+                match (held(image), elements) {
+                    (Some(held), Some(elements)) => self.add(image.id, &held, elements.into())?,
+                    _ => {
+                        self.missing.insert(image.id);
                     }
-                    machines[0].add(held.class, example)?;
-                }
-                _ => {
-                    self.missing.insert(image.id);
                 }
             }
+            left -= turn.len();
+            self.spare_memory(left, update)?;
         }
         if self.is_behind { Ok(()) } else { self.search_again(&Progress::default()) }
+    }
+
+    fn add(&mut self, id: ItemId, held: &Held<'_>, elements: Kept) -> Result<()> {
+        let example = Arc::new(Example { id, name: held.name.clone(), group: held.group.map(str::to_owned), elements });
+        if let Some(weighted) = &mut self.weighted {
+            Arc::make_mut(weighted).add(held.class, Arc::clone(&example))?;
+        }
+        // Without a second machine the elements are the first one's own.
+        Arc::make_mut(&mut self.ckm).add(held.class, example)
+    }
+
+    /// Puts elements out of memory once there are more than may be in it, or will be when as many
+    /// images as are `left` have come.
+    fn spare_memory(&mut self, left: usize, update: &ModelUpdate<'_>) -> Result<()> {
+        if self.shelf.is_none() {
+            let sizes = self.ckm.examples().map(|(_, example)| example.elements.bytes());
+            let (images, bytes) = sizes.fold((0u32, 0usize), |(images, sum), bytes| (images + 1, sum + bytes));
+            let mean = bytes as f64 / f64::from(images.max(1));
+            if bytes as f64 + mean * left as f64 > update.features.in_memory as f64 {
+                self.shelf = CacheShelf::new(update.features, update.after).map(Arc::new);
+            }
+        }
+        let Some(shelf) = &self.shelf else { return Ok(()) };
+        let hash = |image: ItemId| Some(update.after.image(image)?.content?.hash);
+        let here = self.ckm.examples().filter(|(_, example)| example.elements.is_here()).map(|(_, example)| example.id);
+        let mut keys: BTreeMap<ItemId, u128> = BTreeMap::new();
+        for (image, hash) in here.filter_map(|image| Some((image, hash(image)?))) {
+            if update.features.has(hash)? {
+                keys.insert(image, hash.0);
+            }
+        }
+        if !keys.is_empty() {
+            let shelf: Arc<dyn Shelf> = Arc::<CacheShelf>::clone(shelf);
+            for ckm in [Some(&mut self.ckm), self.weighted.as_mut()].into_iter().flatten() {
+                Arc::make_mut(ckm).put_away(&shelf, |image| keys.get(&image).copied());
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of elements that are in memory, and of sketches of images.
+    pub fn bytes(&self) -> usize {
+        let of = |ckm: &Arc<Ckm>| ckm.bytes();
+        of(&self.ckm) + self.weighted.as_ref().map_or(0, of) + self.shelf.as_ref().map_or(0, |shelf| shelf.bytes())
     }
 }
 
@@ -181,6 +241,7 @@ impl Model for Recogniser {
             usual: options.kinds.iter().map(|kind| kind.kernel).collect(),
             search: None,
             is_behind: false,
+            shelf: None,
             missing: BTreeSet::new(),
         })
     }
@@ -196,6 +257,7 @@ impl Model for Recogniser {
             self.ckm = Arc::new(ckm);
         }
         (self.weighted, self.is_behind) = (None, true);
+        self.close_shelf();
         self.missing.clear();
     }
 

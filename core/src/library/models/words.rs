@@ -25,8 +25,8 @@ pub struct WordMatch {
     /// How well its texts fit: the sum of `terms`. That of one text alone is the cosine of tf-idf
     /// vectors, 0..=1.
     pub score: f64,
-    /// The caption that fits best.
-    pub caption: Option<String>,
+    /// The caption that fits best, by its place among those of the image.
+    pub caption: Option<u32>,
     /// What each word of the query, or of its completions, adds to the score, by word.
     pub terms: Vec<(String, f64)>,
 }
@@ -50,6 +50,11 @@ impl Words {
     pub fn memories(&self) -> usize {
         // Each image has one text of its class and name.
         self.index.len() - self.names.len()
+    }
+
+    /// About the bytes that they take in memory.
+    pub fn bytes(&self) -> usize {
+        self.index.bytes() + self.names.bytes()
     }
 
     /// Whether any text has this word.
@@ -116,7 +121,7 @@ impl Words {
 
     fn found(&self, hit: ItemHit) -> WordMatch {
         // Where the name fits best, a caption that fits too is still shown.
-        let caption = hit.texts.iter().find(|key| key.part > 0).and_then(|key| self.index.text(*key)).map(str::to_owned);
+        let caption = hit.texts.iter().find(|key| key.part > 0).map(|key| key.part - 1);
         WordMatch { image: hit.item, score: hit.score, caption, terms: hit.terms }
     }
 
@@ -180,9 +185,9 @@ impl Model for Words {
         Vec::new()
     }
 
-    /// All texts. Part 0 is the class and the name, the others are captions.
+    /// The words of all texts. Part 0 is the class and the name, the others are captions.
     fn everything(&self, state: &State) -> Vec<u8> {
-        let text = |(key, text): (TextKey, &str)| Some((state.image(key.item)?.content?.hash, (key.part, text.to_owned())));
+        let text = |(key, words): (TextKey, Vec<&str>)| Some((state.image(key.item)?.content?.hash, (key.part, words.join(" "))));
         stored(&self.index.texts().filter_map(text).collect::<Vec<(ContentHash, (u32, String))>>())
     }
 

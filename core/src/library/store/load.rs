@@ -41,7 +41,10 @@ pub(super) fn load(db: &Connection) -> rusqlite::Result<Result<State, String>> {
     let mut query = db.prepare("SELECT image, text, by_user FROM caption ORDER BY image, position")?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
-        state.edit(ItemId(row.get(0)?)).captions.push(Caption { text: row.get(1)?, by_user: row.get(2)? });
+        let captions = &mut state.edit(ItemId(row.get(0)?)).captions;
+        // A list that grows by itself takes up to twice the memory.
+        captions.reserve_exact(1);
+        captions.push(Caption { text: row.get(1)?, by_user: row.get(2)? });
     }
     let mut query = db.prepare("SELECT image, query, value FROM reward")?;
     let mut rows = query.query([])?;
@@ -77,6 +80,7 @@ pub(super) fn load(db: &Connection) -> rusqlite::Result<Result<State, String>> {
     while let Some(row) = rows.next()? {
         let place = place_of(row)?;
         let places = &mut state.edit(ItemId(row.get(0)?)).places;
+        places.reserve_exact(1);
         places.insert(places.partition_point(|other| (other.root, &other.path) < (place.root, &place.path)), place);
     }
     let mut classes = BTreeMap::new();

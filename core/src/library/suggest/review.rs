@@ -201,7 +201,8 @@ impl Review {
                 None => deal(),
             };
             let without = group.map_or(Without::Image(*id), Without::Group);
-            let recognised = examples.get(id).map_or(Opinion::None, |example| opinion(&self.ckm, &example.elements, without, classes));
+            let recognised =
+                examples.get(id).map_or(Opinion::None, |example| opinion(&self.ckm, &example.elements.get(), without, classes));
             let class = ClassId(classes.binary_search(label).unwrap_or_default() as u32);
             let lesson = LearnedLabel { item: *id, class, views: Views { recognised, ..views.clone() } };
             cases.push(Case { lesson, fold, object: group.map(str::to_owned), label });

@@ -148,7 +148,7 @@ impl Suggester {
         let judge = |(id, ..): &&(ItemId, String, Views)| {
             progress.step()?;
             let example = examples.get(id);
-            Ok(example.map_or(Opinion::None, |example| self.judge(&moment.ckm, *id, &example.elements)))
+            Ok(example.map_or(Opinion::None, |example| self.judge(&moment.ckm, *id, &example.elements.get())))
         };
         let judged: Vec<Opinion> = asked.par_iter().map(judge).collect::<Result<_>>()?;
         progress.begin("Learning labels", fresh.len() as u64);

@@ -117,7 +117,14 @@ fn view(
         }
         let of_library = drawn.state.as_ref().and_then(|state| state.image(matched.image)).map(|image| image.id);
         let picture = session.picture(&drawn.find(matched.image, &matched.name), SIDE).ok().map(|picture| Arc::new(picture.pixels));
-        tiles.push(Tile { item: of_library, name: matched.name.clone(), label: class(label), picture, size: example.elements.size, lead });
+        tiles.push(Tile {
+            item: of_library,
+            name: matched.name.clone(),
+            label: class(label),
+            picture,
+            size: example.elements.size(),
+            lead,
+        });
     }
     pieces.sort_by(|a, b| b.lead.total_cmp(&a.lead));
     pieces.truncate(PIECES);

@@ -14,9 +14,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::bytes::{Reader, Stored, Writer};
+use super::sources::{Having, MemorySource, Sources};
+use crate::bytes::{Reader, Writer};
 use crate::ckm::CkmOptions;
-use crate::cmt::{Cmt, CmtOptions};
+use crate::cmt::{Cmt, CmtOptions, Memory};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::event::{ContentHash, Reward};
@@ -27,23 +28,11 @@ use crate::sparse::SparseVec;
 use crate::text::hashing::{Idf, Stemming, counts, feature};
 use crate::text::{TextQuery, words};
 
-/// Which text of an image a memory was made from.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MemorySource {
-    /// Its class.
-    Class,
-    /// One of its captions.
-    Caption(u32),
-    /// A query that it answers.
-    Lesson(String),
-}
-
 /// A memory tree that follows a library.
 pub struct CaptionMemory {
     pub(super) forest: Cmt<()>,
-    /// The source of each memory, by its number in the tree, and the other way round.
-    pub(super) sources: BTreeMap<ItemId, (ItemId, MemorySource)>,
-    pub(super) memories: BTreeMap<(ItemId, MemorySource), ItemId>,
+    /// The source of each memory, by its number in the tree.
+    pub(super) sources: Sources,
     next: u32,
     /// The inverse document frequencies of words among the present texts, and among those of the
     /// time when the trees were grown.
@@ -53,8 +42,11 @@ pub struct CaptionMemory {
     /// For each word of classes and captions the images that have it, and how much of a text the
     /// word is: its component of the text's vector of length one, in the text where that is
     /// largest. A function of the texts and of `grown_at`.
-    having: HashMap<String, BTreeMap<ItemId, f32>>,
+    having: HashMap<String, Having>,
 }
+
+/// About the bytes of a memory in the maps between memories and their texts, and in a tree.
+const MAPS: usize = 80;
 
 /// When the trees are grown anew, by the number of texts.
 const GROWTH: Growth = Growth { first: 64 };
@@ -81,8 +73,7 @@ impl CaptionMemory {
     fn empty() -> Result<Self> {
         Ok(Self {
             forest: Cmt::new(&options())?,
-            sources: BTreeMap::new(),
-            memories: BTreeMap::new(),
+            sources: Sources::default(),
             next: 0,
             idf: Idf::default(),
             grown_at: Idf::default(),
@@ -129,20 +120,19 @@ impl CaptionMemory {
     /// The images that have a word in a class or a caption, in order, with how much of a text it
     /// is.
     pub(super) fn having(&self, word: &str) -> impl Iterator<Item = (ItemId, f64)> {
-        self.having.get(word).into_iter().flatten().map(|(image, share)| (*image, f64::from(*share)))
+        self.having.get(word).into_iter().flat_map(Having::iter).map(|(image, share)| (image, f64::from(share)))
     }
 
     /// How much of a text of an image a word is; 0 where its class and captions lack it.
     pub(super) fn share(&self, image: ItemId, word: &str) -> f64 {
-        self.having.get(word).and_then(|images| images.get(&image)).map_or(0.0, |share| f64::from(*share))
+        self.having.get(word).and_then(|images| images.get(image)).map_or(0.0, f64::from)
     }
 
     /// Enters an image with these texts for their words.
     fn enter<'a>(&mut self, image: ItemId, texts: impl IntoIterator<Item = &'a str>) {
         for text in texts {
             for (word, share) in self.shares(text) {
-                let most = self.having.entry(word).or_default().entry(image).or_default();
-                *most = most.max(share as f32);
+                self.having.entry(word).or_default().raise(image, share as f32);
             }
         }
     }
@@ -151,7 +141,7 @@ impl CaptionMemory {
     fn take_out<'a>(&mut self, image: ItemId, texts: impl IntoIterator<Item = &'a str>) {
         for word in texts.into_iter().flat_map(words) {
             if let Some(images) = self.having.get_mut(&word) {
-                images.remove(&image);
+                images.remove(image);
                 if images.is_empty() {
                     self.having.remove(&word);
                 }
@@ -159,9 +149,11 @@ impl CaptionMemory {
         }
     }
 
-    /// The memories of an image.
-    pub(super) fn of_image(&self, image: ItemId) -> impl Iterator<Item = (&(ItemId, MemorySource), &ItemId)> {
-        self.memories.range((image, MemorySource::Class)..).take_while(move |((of, _), _)| *of == image)
+    /// About the bytes that it takes in memory, without the routers of its trees.
+    pub fn bytes(&self) -> usize {
+        let of_memory = |x: &SparseVec| size_of::<Memory<()>>() + MAPS + size_of_val(x.entries());
+        let of_word = |(word, having): (&String, &Having)| size_of::<(String, Having)>() + word.len() + having.bytes();
+        self.forest.iter().map(|memory| of_memory(&memory.x)).sum::<usize>() + self.having.iter().map(of_word).sum::<usize>()
     }
 
     fn remember(&mut self, image: ItemId, source: MemorySource, text: &str) {
@@ -170,14 +162,12 @@ impl CaptionMemory {
         // The number is new, for none is used twice between two growths of the trees.
         if !x.is_empty() && self.forest.insert(id, x, ()).is_ok() {
             self.next += 1;
-            self.sources.insert(id, (image, source.clone()));
-            self.memories.insert((image, source), id);
+            self.sources.insert(id, image, source);
         }
     }
 
     fn drop_memory(&mut self, image: ItemId, source: &MemorySource) {
-        if let Some(id) = self.memories.remove(&(image, source.clone())) {
-            self.sources.remove(&id);
+        if let Some(id) = self.sources.remove(image, source) {
             self.forest.remove(id);
         }
     }
@@ -190,8 +180,7 @@ impl CaptionMemory {
         if let Ok(forest) = Cmt::new(&options()) {
             self.forest = forest;
         }
-        self.sources.clear();
-        self.memories.clear();
+        self.sources = Sources::default();
         self.next = 0;
         self.having.clear();
         for image in state.images() {
@@ -211,7 +200,7 @@ impl CaptionMemory {
         self.forest.forget_rewards();
         for ((image, query), reward) in &self.rewards {
             let x = self.key(query);
-            let of_texts = self.of_image(*image).filter(|((_, source), _)| !matches!(source, MemorySource::Lesson(_))).map(|(_, id)| *id);
+            let of_texts = self.sources.of_image(*image).map(|(_, id)| id);
             let score = |id: &ItemId| self.forest.get(*id).map_or(0.0, |memory| memory.x.cosine(&x));
             if let Some(best) = of_texts.max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a))) {
                 // A reward within -1 and 1 is finite.
@@ -225,31 +214,6 @@ impl CaptionMemory {
 /// finished.
 pub fn words_of(query: &TextQuery) -> String {
     query.words.iter().chain(&query.prefix).chain(query.phrases.iter().flatten()).cloned().collect::<Vec<_>>().join(" ")
-}
-
-impl Stored for MemorySource {
-    fn write(&self, out: &mut Writer) {
-        match self {
-            Self::Class => out.put(&0u8),
-            Self::Caption(n) => {
-                out.put(&1u8);
-                out.put(n);
-            }
-            Self::Lesson(query) => {
-                out.put(&2u8);
-                out.put(query);
-            }
-        }
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self> {
-        match from.get::<u8>()? {
-            0 => Ok(Self::Class),
-            1 => Ok(Self::Caption(from.get()?)),
-            2 => Ok(Self::Lesson(from.get()?)),
-            other => Err(from.wrong("a source of a memory, 0 to 2", other.to_string())),
-        }
-    }
 }
 
 impl Model for CaptionMemory {
@@ -319,10 +283,10 @@ impl Model for CaptionMemory {
         let mut out = Writer::default();
         out.put(&self.forest);
         let hash = |image: &ItemId| state.image(*image).and_then(|image| image.content).map_or(ContentHash(0), |content| content.hash);
-        for (id, (image, source)) in &self.sources {
+        for (id, image, source) in self.sources.iter() {
             out.put(&id.0);
-            out.put(&hash(image));
-            out.put(source);
+            out.put(&hash(&image));
+            out.put(&source);
         }
         for ((image, query), reward) in &self.rewards {
             out.put(&hash(image));
@@ -339,10 +303,10 @@ impl Model for CaptionMemory {
         out.put(&self.grown_at);
         out.put(&self.next);
         out.count(self.sources.len());
-        for (id, (image, source)) in &self.sources {
+        for (id, image, source) in self.sources.iter() {
             out.put(&id.0);
             out.put(&image.0);
-            out.put(source);
+            out.put(&source);
         }
         out.finish()
     }
@@ -354,7 +318,7 @@ impl Model for CaptionMemory {
             update.progress.step()?;
             for (source, text) in texts(image) {
                 // A text without words is no memory.
-                if !kept.memories.contains_key(&(image.id, source)) && words(text).next().is_some() {
+                if kept.sources.id(image.id, &source).is_none() && words(text).next().is_some() {
                     return Ok(false);
                 }
                 kept.enter(image.id, [text]);
@@ -373,8 +337,7 @@ fn read(bytes: &[u8]) -> Result<CaptionMemory> {
     for _ in 0..from.count()? {
         let (id, image) = (ItemId(from.get()?), ItemId(from.get()?));
         let source: MemorySource = from.get()?;
-        kept.memories.insert((image, source.clone()), id);
-        kept.sources.insert(id, (image, source));
+        kept.sources.insert(id, image, source);
     }
     from.end()?;
     Ok(kept)

@@ -3,7 +3,9 @@
 mod memory;
 mod question;
 mod reading;
+mod sources;
 
-pub use memory::{CaptionMemory, MemorySource, options, words_of};
+pub use memory::{CaptionMemory, options, words_of};
 pub use question::{CANDIDATES, Question, RecallExplanation, RecallHit, Weighed, WordTerm};
 pub use reading::{AskedWord, ReadAs, Reading};
+pub use sources::MemorySource;

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rayon::prelude::*;
 
-use super::memory::{CaptionMemory, MemorySource, words_of};
+use super::memory::{CaptionMemory, words_of};
 use super::reading::{AskedWord, ReadAs, Reading};
+use super::sources::MemorySource;
 use crate::cmt::TreePath;
 use crate::ids::ItemId;
 use crate::library::event::Reward;
@@ -223,7 +224,7 @@ impl Question<'_> {
         }
         let is_found = |image: ItemId| sums.words.get(image.0 as usize).is_some_and(|words| *words > 0);
         let answer = forest.query_budget(&self.x, CANDIDATES, leaves.max(1));
-        let reached = answer.hits.iter().filter(|hit| hit.score > 0.0).filter_map(|hit| sources.get(&hit.id)).map(|(image, _)| *image);
+        let reached = answer.hits.iter().filter(|hit| hit.score > 0.0).filter_map(|hit| sources.get(hit.id)).map(|(image, _)| image);
         let mut others: Vec<ItemId> = reached.filter(|image| !is_found(*image)).chain(is_taught.iter().copied()).collect();
         others.sort_unstable();
         others.dedup();
@@ -298,27 +299,27 @@ impl Question<'_> {
         let named: f64 = terms.iter().filter(|term| term.by_name).map(|term| term.value).sum();
         let mut weighed = Weighed { score, terms, lessons: Vec::new(), by: None, caption: None };
         let (mut most, mut most_of_captions) = (named, 0.0);
-        for ((_, source), id) in self.recall.of_image(image) {
+        for (source, id) in self.recall.sources.of_image(image) {
             let sum = match source {
                 MemorySource::Lesson(_) => continue,
-                MemorySource::Caption(n) => self.sum_of(*id, self.index.of_caption(image, *n)),
-                MemorySource::Class => self.sum_of(*id, self.index.of_class_and_name(image)),
+                MemorySource::Caption(n) => self.sum_of(id, self.index.of_caption(image, n)),
+                MemorySource::Class => self.sum_of(id, self.index.of_class_and_name(image)),
             };
             if sum > most {
                 most = sum;
-                weighed.by = Some((*id, source.clone()));
+                weighed.by = Some((id, source.clone()));
             }
             if let MemorySource::Caption(n) = source
                 && sum > most_of_captions
             {
                 most_of_captions = sum;
-                weighed.caption = Some(*n);
+                weighed.caption = Some(n);
             }
         }
         if let Some((query, _)) = lessons.first().filter(|(_, value)| *value > most) {
             let source = MemorySource::Lesson((*query).to_owned());
-            if let Some(id) = self.recall.memories.get(&(image, source.clone())) {
-                weighed.by = Some((*id, source));
+            if let Some(id) = self.recall.sources.id(image, &source) {
+                weighed.by = Some((id, source));
             }
         }
         weighed.lessons = lessons.into_iter().map(|(query, value)| (query.to_owned(), value)).collect();

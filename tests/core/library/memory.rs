@@ -1,0 +1,160 @@
+//! Elements of training images in memory, or read when they are compared: the answers are the same.
+
+use proptest::prelude::*;
+use tessera_core::ckm::explain::Explanation;
+use tessera_core::ckm::{Ckm, Scores, Search, Without};
+use tessera_core::ids::ClassId;
+
+use super::*;
+
+const FILES: [&str; 7] = ["ant/1.png", "ant/2.png", "bee/1.png", "bee/2.png", "bee/3.png", "cow/1.png", "cow/2.png"];
+
+fn open_with(place: &Place, elements_in_memory: usize) -> Mutex<Library> {
+    let (decoder, progress) = (Arc::clone(&place.decoder) as _, Progress::default());
+    let opening = LibraryOptions { options: options(), learned: None, elements_in_memory, ..LibraryOptions::new(decoder, &progress) };
+    Mutex::new(Library::open_or_create(&place.folder(), &opening).unwrap())
+}
+
+fn is_here(library: &Mutex<Library>) -> Vec<bool> {
+    let ckm = Arc::clone(hold(library).recogniser().ckm());
+    ckm.examples().map(|(_, example)| example.elements.is_here()).collect()
+}
+
+/// Scores and reasons for some pictures.
+type Answers = Vec<(Scores, Vec<Explanation>)>;
+
+fn answers(ckm: &Ckm) -> Answers {
+    let first = ckm.examples().next().map_or(ItemId(0), |(_, example)| example.id);
+    let classes: Vec<ClassId> = (0..ckm.classes().len() as u32).map(ClassId).collect();
+    let answer = |(seed, without): (u64, Without<'_>)| {
+        let query = ckm.elements(&scene(seed, 48, 48).into()).unwrap();
+        (ckm.scores(&query, without), ckm.explain(&query, without, &classes))
+    };
+    [(3, Without::Nothing), (4, Without::Image(first)), (90, Without::Nothing)].into_iter().map(answer).collect()
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Label(usize, &'static str),
+    Remove(usize, bool),
+    Undo,
+    Search(Option<Search>),
+    Weigh(usize, f32),
+    Reopen,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let image = 0..FILES.len();
+    prop_oneof![
+        3 => (image.clone(), prop::sample::select(vec!["ant", "bee", "elk"])).prop_map(|(image, class)| Step::Label(image, class)),
+        1 => (image.clone(), any::<bool>()).prop_map(|(image, gone)| Step::Remove(image, gone)),
+        1 => Just(Step::Undo),
+        1 => prop::sample::select(vec![None, Some(Search::Shortlist { images: 1 }), Some(Search::INDEX)]).prop_map(Step::Search),
+        1 => (image, -0.5f32..0.5).prop_map(|(image, weight)| Step::Weigh(image, weight)),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+/// What the models have learned, by their names.
+type Learned = Vec<(String, Vec<u8>)>;
+
+/// All answers of a library after each step, with a budget for elements.
+fn lived(steps: &[Step], budget: usize) -> Vec<(Answers, Learned)> {
+    let place = Place::new(&FILES);
+    let mut library = open_with(&place, budget);
+    place.import(&library);
+    let ids = FILES.map(|name| at(&library, name).id);
+    let mut all = Vec::new();
+    for step in steps {
+        match step {
+            Step::Label(image, name) => drop(hold(&library).label(&[ids[*image]], &class(name)).unwrap()),
+            Step::Remove(image, gone) => drop(hold(&library).set_removed(&[ids[*image]], *gone).unwrap()),
+            Step::Undo => drop(hold(&library).undo().unwrap()),
+            Step::Search(search) => hold(&library).set_search(*search, &Progress::default()).unwrap(),
+            Step::Weigh(image, weight) => {
+                let ckm = Arc::clone(hold(&library).recogniser().ckm());
+                let of = |(_, example): (ClassId, &tessera_core::ckm::Example)| {
+                    (example.id == ids[*image]).then(|| (example.id, example.elements.counts().map(|n| vec![*weight; n]).collect()))
+                };
+                let weights: Vec<_> = ckm.examples().filter_map(of).collect();
+                hold(&library).set_weights(Some(&weights)).unwrap();
+            }
+            Step::Reopen => {
+                library.into_inner().unwrap().close().unwrap();
+                library = open_with(&place, budget);
+            }
+        }
+        let held = hold(&library);
+        let mut found = answers(held.recogniser().ckm());
+        found.extend(held.recogniser().weighted().map(|ckm| answers(ckm)).unwrap_or_default());
+        all.push((found, held.everything_learned()));
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+    #[test]
+    fn answers_do_not_depend_on_the_memory(steps in prop::collection::vec(step(), 1..8)) {
+        let unlimited = lived(&steps, usize::MAX);
+        // Nothing in memory, and room for some of the elements that were read last.
+        for budget in [0, 4_000] {
+            prop_assert!(lived(&steps, budget) == unlimited, "another answer with {} bytes", budget);
+        }
+    }
+}
+
+#[test]
+fn elements_beyond_the_budget_are_out_of_memory() {
+    let place = Place::new(&FILES);
+    let library = open_with(&place, usize::MAX);
+    place.import(&library);
+    assert!(is_here(&library).iter().all(|is_here| *is_here));
+    let all = hold(&library).in_memory().recogniser;
+    drop(library);
+    let library = open_with(&place, 0);
+    assert!(!is_here(&library).iter().any(|is_here| *is_here), "{:?}", is_here(&library));
+    answers(hold(&library).recogniser().ckm());
+    assert!(hold(&library).in_memory().recogniser < all);
+    // With room for them, those read last stay.
+    drop(library);
+    let library = open_with(&place, 4_000);
+    let before = hold(&library).in_memory().recogniser;
+    answers(hold(&library).recogniser().ckm());
+    let after = hold(&library).in_memory().recogniser;
+    assert!(before < after && after <= before + 2_000, "{before} and {after}");
+}
+
+#[test]
+fn a_forgotten_image_is_in_no_machine_that_reads_its_elements() {
+    let place = Place::new(&FILES);
+    let library = open_with(&place, 4_000);
+    place.import(&library);
+    let old = Arc::clone(hold(&library).recogniser().ckm());
+    let one = at(&library, "bee/2.png").id;
+    let elements = |ckm: &Ckm| ckm.examples().find(|(_, example)| example.id == one).map(|(_, example)| example.elements.get().len());
+    assert!(elements(&old).is_some_and(|n| n > 0));
+    hold(&library).forget(&[one], &Progress::default()).unwrap();
+    assert_eq!(elements(&old), Some(0), "a machine of before, as a job may still hold, reads nothing of it");
+    assert_eq!(elements(hold(&library).recogniser().ckm()), None);
+}
+
+#[test]
+fn damaged_rows_are_computed_from_the_files_again() {
+    let place = Place::new(&FILES);
+    let library = open_with(&place, 0);
+    place.import(&library);
+    let expected = answers(hold(&library).recogniser().ckm());
+    let other = rusqlite::Connection::open(place.folder().join("cache.db")).unwrap();
+    let damage = || other.execute("UPDATE feature SET bytes = CAST(x'00' || substr(bytes, 2) AS BLOB)", []).unwrap();
+    assert!(damage() >= FILES.len());
+    assert!(answers(hold(&library).recogniser().ckm()) == expected, "from the files");
+    assert!(place.decoded() > 0);
+    assert!(answers(hold(&library).recogniser().ckm()) == expected, "from the cache again");
+    assert_eq!(place.decoded(), 0);
+    // Without rows and files there are no elements, and no panic.
+    damage();
+    fs::remove_dir_all(place.images()).unwrap();
+    let found = answers(hold(&library).recogniser().ckm());
+    assert!(found != expected && found.len() == expected.len());
+}
