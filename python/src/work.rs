@@ -31,7 +31,9 @@ pub(crate) fn run<T: Send>(
         });
         let (mut stopped, mut last) = (None, None);
         loop {
-            let ended = py.detach(|| (&mut waiting).recv_timeout(LOOK)) == Err(RecvTimeoutError::Disconnected);
+            // A receiver may be lent to another thread only as a whole.
+            let waiting = &mut waiting;
+            let ended = py.detach(move || waiting.recv_timeout(LOOK)) == Err(RecvTimeoutError::Disconnected);
             let now = progress.snapshot();
             if stopped.is_none() {
                 let mut look = py.check_signals();

@@ -107,6 +107,8 @@ def test_progress_is_told_and_what_it_raises_cancels():
 def test_ctrl_c_cancels():
     code = (
         "import numpy as np, os, signal, threading; from tessera import CanopyMixture;"
+        # Where tests run in the background signals may be ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler);"
         "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start();"
         "CanopyMixture(9, max_iter=10**9).fit(np.random.default_rng(0).random((2000, 5)))"
     )
