@@ -1,0 +1,17 @@
+//! The methods of `tessera-core` for Python. Arrays are read in place, and the interpreter is free
+//! while they work; the package `tessera` makes estimators of these classes.
+
+mod cover_tree;
+mod errors;
+mod mixture;
+mod work;
+
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::cover_tree::CoverTree;
+    #[pymodule_export]
+    use crate::errors::{CancelledError, Error, InvalidValueError};
+    #[pymodule_export]
+    use crate::mixture::Mixture;
+}

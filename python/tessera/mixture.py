@@ -1,0 +1,122 @@
+"""Mixtures of Gaussians."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _native
+from ._progress import teller
+
+
+class CanopyMixture(DensityMixin, BaseEstimator):
+    """A mixture of Gaussians whose iterations cost about one pass over the data, however many
+    components there are; as ``GaussianMixture``.
+
+    Values are rounded to 32 bits. One seed gives one answer on any number of threads.
+
+    Parameters
+    ----------
+    n_components : the number of components.
+    covariance_type : ``"diag"``, a variance for each dimension, or ``"spherical"``, one for all.
+    method : ``"em"``, ``"esca"``, ``"canopy1"``, ``"canopy2"``, or ``"auto"``: ESCA up to 32
+        components, else Canopy II.
+    reg_covar : what is added to each variance.
+    max_iter : the number of iterations, all of which are done.
+    random_state : the seed.
+    progress : a callable of stage, steps done and steps in all, or a bar of tqdm.
+
+    Examples
+    --------
+    >>> from tessera import CanopyMixture
+    >>> mixture = CanopyMixture(2, random_state=0).fit([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
+    >>> a, b = mixture.predict([[0.1], [9.1]])
+    >>> bool(a != b)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        covariance_type: str = "diag",
+        method: str = "auto",
+        reg_covar: float = 1e-3,
+        max_iter: int = 20,
+        random_state: Any = None,
+        progress: Any = None,
+    ):
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.method = method
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X, y=None):
+        """Fits the mixture to the rows of ``X``; ``y`` is not used."""
+        rows = validate_data(self, X, dtype=np.float32, order="C", ensure_min_samples=2)
+        if self.max_iter < 1:
+            raise ValueError(f"max_iter: expected 1 or more, found {self.max_iter}")
+        if not 1 <= self.n_components <= len(rows):
+            raise ValueError(f"n_components: expected 1 to {len(rows)}, the number of rows, found {self.n_components}")
+        if not 0 <= self.reg_covar < np.inf:
+            raise ValueError(f"reg_covar: expected a number of 0 or more, found {self.reg_covar}")
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        options = (int(self.n_components), self.covariance_type, self.method, float(self.reg_covar), int(self.max_iter))
+        self._native = _native.Mixture(rows, *options, seed, teller(self.progress))
+        self._covariance = self.covariance_type
+        self.n_iter_ = self.max_iter
+        self.weights_ = self._native.shares()
+        self.means_ = self._native.means().reshape(self.n_components, -1)
+        self.covariances_ = self._native.variances().reshape(self.n_components, -1)
+        return self
+
+    def fit_predict(self, X, y=None):
+        """Fits the mixture and gives the component of each row."""
+        return self.fit(X).predict(X)
+
+    def _log_densities(self, X):
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=np.float32, order="C", reset=False)
+        return self._native.log_densities(rows, teller(self.progress)).reshape(len(rows), -1)
+
+    def predict(self, X):
+        """The most probable component of each row."""
+        return self._log_densities(X).argmax(axis=1)
+
+    def predict_proba(self, X):
+        """The probability of each component for each row."""
+        logs = self._log_densities(X)
+        return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+
+    def score_samples(self, X):
+        """The logarithm of the density of each row."""
+        return logsumexp(self._log_densities(X), axis=1)
+
+    def score(self, X, y=None):
+        """The mean logarithm of the density of the rows."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples=1):
+        """Rows drawn from the mixture, and the component of each."""
+        check_is_fitted(self)
+        rng = check_random_state(self.random_state)
+        components = rng.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
+        spread = np.sqrt(self.covariances_[components])
+        return self.means_[components] + spread * rng.standard_normal(self.means_[components].shape), components
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        if "_native" in state:
+            state["_native"] = self._native.to_json()
+        return state
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "_native" in state:
+            self._native = _native.Mixture.from_json(self._covariance, state["_native"])

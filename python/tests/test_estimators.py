@@ -1,0 +1,125 @@
+import doctest
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import tessera
+import tessera.mixture
+import tessera.neighbors
+from tessera import CanopyMixture, CoverTreeNeighbors
+
+
+@parametrize_with_checks([CoverTreeNeighbors(), CanopyMixture(), CanopyMixture(method="em")])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("module", [tessera.mixture, tessera.neighbors])
+def test_examples(module):
+    failed, tried = doctest.testmod(module)
+    assert tried > 0 and failed == 0
+
+
+def points(n=500, d=6, seed=3):
+    return np.random.default_rng(seed).standard_normal((n, d)).astype(np.float32)
+
+
+def groups():
+    rng = np.random.default_rng(5)
+    return (rng.standard_normal((600, 4)) + 12 * np.repeat(np.arange(3), 200)[:, None]).astype(np.float32)
+
+
+def test_neighbours_are_those_of_a_scan():
+    rows, queries = points(), points(50, seed=4)
+    ours, scan = CoverTreeNeighbors().fit(rows), NearestNeighbors(algorithm="brute").fit(rows)
+    for query in [queries, None]:
+        (d, i), (true_d, true_i) = ours.kneighbors(query), scan.kneighbors(query)
+        assert np.array_equal(i, true_i) and np.allclose(d, true_d, atol=1e-4)
+        (d, i), (_, true_i) = ours.radius_neighbors(query, 2.0), scan.radius_neighbors(query, 2.0)
+        assert all(set(a) == set(b) for a, b in zip(i, true_i)) and all(np.all(np.diff(a) >= 0) for a in d)
+
+
+def test_pickled_neighbours_answer_alike():
+    ours = CoverTreeNeighbors().fit(points())
+    ours.base = 2.0  # The tree stays what it was fitted as.
+    again = pickle.loads(pickle.dumps(ours))
+    assert all(np.array_equal(a, b) for a, b in zip(ours.kneighbors(), again.kneighbors()))
+
+
+@pytest.mark.parametrize("method", ["auto", "em", "esca", "canopy1", "canopy2"])
+def test_mixture_finds_groups(method):
+    rows = groups()
+    mixture = CanopyMixture(3, method=method, random_state=1).fit(rows)
+    found = mixture.predict(rows).reshape(3, 200)
+    assert all(len(set(group)) == 1 for group in found) and len(set(found[:, 0])) == 3
+    assert np.allclose(mixture.predict_proba(rows).sum(axis=1), 1)
+    drawn, components = mixture.sample(300)
+    assert np.mean(mixture.predict(drawn) == components) > 0.99
+    again = pickle.loads(pickle.dumps(mixture))
+    assert np.array_equal(again.score_samples(rows), mixture.score_samples(rows))
+    assert np.array_equal(clone(mixture).fit(rows).means_, mixture.means_)
+
+
+def test_densities_are_those_of_the_told_parameters():
+    rows = groups()
+    for kind in ["diag", "spherical"]:
+        mixture = CanopyMixture(3, covariance_type=kind, random_state=1).fit(rows)
+        variances = np.broadcast_to(mixture.covariances_, mixture.means_.shape)
+        squares = (rows[:, None].astype(float) - mixture.means_) ** 2 / variances
+        logs = np.log(mixture.weights_) - 0.5 * (squares + np.log(2 * np.pi * variances)).sum(axis=2)
+        assert np.allclose(np.log(np.exp(logs).sum(axis=1)), mixture.score_samples(rows))
+
+
+def test_one_seed_gives_one_answer_on_any_number_of_threads():
+    code = (
+        "import numpy as np; from tessera import CanopyMixture; rows = np.random.default_rng(0).random((3000, 5));"
+        "print(CanopyMixture(40, random_state=7).fit(rows).score_samples(rows).tobytes().hex())"
+    )
+    run = lambda n: subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "RAYON_NUM_THREADS": n}, check=True, capture_output=True
+    ).stdout
+    assert run("1") == run("3")
+
+
+def test_progress_is_told_and_what_it_raises_cancels():
+    told = []
+    CanopyMixture(3, progress=lambda *step: told.append(step), max_iter=5).fit(groups())
+    assert told[-1] == ("Fitting a mixture", 5, 5)
+
+    class Enough(Exception):
+        pass
+
+    def stop(*_):
+        raise Enough
+
+    with pytest.raises(Enough):
+        CanopyMixture(40, progress=stop, max_iter=10**9).fit(points(2000))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+def test_ctrl_c_cancels():
+    code = (
+        "import numpy as np, os, signal, threading; from tessera import CanopyMixture;"
+        # Where tests run in the background signals may be ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start();"
+        "CanopyMixture(9, max_iter=10**9).fit(np.random.default_rng(0).random((2000, 5)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "KeyboardInterrupt" in ended.stderr and "Cancelled" not in ended.stderr
+
+
+def test_errors_are_sentences():
+    with pytest.raises(tessera.InvalidValueError, match="option `method` is magic, but it must be auto, em"):
+        CanopyMixture(method="magic").fit(groups())
+    with pytest.raises(tessera.Error, match="above 1"):
+        CoverTreeNeighbors(base=0.5).fit(points())
+    with pytest.raises(ValueError, match="n_neighbors: expected 1 to 3, found 5"):
+        CoverTreeNeighbors().fit(points(3)).kneighbors(points(1))
