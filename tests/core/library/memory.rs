@@ -67,7 +67,11 @@ fn lived(steps: &[Step], budget: usize) -> Vec<(Answers, Learned)> {
     let mut all = Vec::new();
     for step in steps {
         match step {
-            Step::Label(image, name) => drop(hold(&library).label(&[ids[*image]], &class(name)).unwrap()),
+            // Refused where the image is removed, with any budget.
+            Step::Label(image, name) => match hold(&library).label(&[ids[*image]], &class(name)) {
+                Ok(_) | Err(tessera_core::Error::Removed { .. }) => {}
+                Err(error) => panic!("{error}"),
+            },
             Step::Remove(image, gone) => drop(hold(&library).set_removed(&[ids[*image]], *gone).unwrap()),
             Step::Undo => drop(hold(&library).undo().unwrap()),
             Step::Search(search) => hold(&library).set_search(*search, &Progress::default()).unwrap(),
