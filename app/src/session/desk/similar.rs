@@ -362,14 +362,15 @@ impl Similar {
         if std::mem::take(&mut self.is_asked_again) || answer.unseen > 0 {
             self.ask(ctx);
         }
-        let is_switched = answer.is_learned != answer.query.is_learned;
+        let (is_learned, was_learned) = (answer.is_learned, answer.query.is_learned);
         self.grow(ctx, &answer.due, Some(answer.search.by.clone()));
         let is_current = self.query.as_ref().is_some_and(|query| Arc::ptr_eq(query, &answer.query));
-        if is_current {
+        // A query that the network has not seen has no neighbours by what it sees: the answer before
+        // stays until it was looked at.
+        if is_current && (was_learned || !is_learned) {
             self.answer = Some(Arc::new(answer));
         }
-        // The query was looked at while learned features were off, or on.
-        if is_current && is_switched && self.pending.is_none() {
+        if is_current && is_learned != was_learned && self.pending.is_none() {
             let crop = self.query.as_ref().and_then(|query| query.image.crop);
             self.take_part(ctx, crop);
         }
