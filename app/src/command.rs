@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tessera_core::ckm::Search;
 use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
+use tessera_core::library::bonds::Bond;
 use tessera_core::library::clusters::ClusterAim;
 use tessera_core::library::event::{Caption, UserLabel};
 use tessera_core::library::import::ImportOptions;
@@ -115,6 +116,10 @@ pub enum Command {
     MergeClusters(Vec<usize>),
     /// Make one cluster, by its number, two, and find clusters from there.
     SplitCluster(usize),
+    /// Says that images belong together, or that no two of them do, and goes on finding clusters.
+    SayBond(Vec<ItemId>, Bond),
+    /// Drops all that was said of pairs of images, and goes on finding clusters.
+    DropBonds,
     /// Search among these images only; `None` searches among all.
     Narrow(Option<Arc<Vec<ItemId>>>),
     /// Give these images of the answer to the search in full: caption, words, reasons.

@@ -162,6 +162,32 @@ fn pairs_that_belong_together_or_apart_are_held_to() {
     assert_ne!(cluster_of(&found, "2-00.png"), cluster_of(&found, "2-01.png"));
     let both = "cluster lib.tessera --clusters 4 --together photos/0-00.png photos/1-00.png --apart photos/0-00.png photos/1-00.png";
     world.run(both.split(' ')).ended(65).complains("together");
+    // What was said is part of the history: it outlives the clusters and is undone like any act.
+    let words = |said: &str| -> Vec<String> {
+        world.run(["export", "lib.tessera", "events", "--to", "events.jsonl"]).ended(0);
+        let log = fs::read_to_string(world.at("events.jsonl")).unwrap();
+        let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["words"].as_str().unwrap().to_owned());
+        events.filter(|words| words.starts_with(said)).collect()
+    };
+    assert_eq!(
+        words("Said that"),
+        ["Said that 0-00.png and 1-00.png belong together", "Said that 2-00.png and 2-01.png do not belong together"]
+    );
+    fs::remove_file(world.at("lib.tessera/cache.db")).unwrap();
+    let found = clusters(&world, "--by colours --clusters 4 -k 50");
+    assert_eq!(cluster_of(&found, "0-00.png"), cluster_of(&found, "1-00.png"));
+    assert_ne!(cluster_of(&found, "2-00.png"), cluster_of(&found, "2-01.png"));
+    assert!(world.run(["undo", "lib.tessera"]).ended(0).stdout.contains("do not belong together"));
+    let dropped = "cluster lib.tessera --drop-pairs --by colours --clusters 3 --json";
+    let found = world.run(dropped.split(' ')).ended(0).complains("Dropped what was said of 1 pair").object();
+    assert_eq!((found["clusters"].as_u64(), kinds(&clusters(&world, "-k 50")).len()), (Some(3), 3));
+    assert_eq!(words("Dropped").len(), 1);
+    // Forgetting an image forgets what was said of it.
+    world.run("cluster lib.tessera --together photos/0-00.png photos/1-00.png".split(' ')).ended(0);
+    world.run(["forget", "lib.tessera", "photos/1-00.png", "--yes"]).ended(0);
+    let journal = fs::read_to_string(world.at("lib.tessera/journal.jsonl")).unwrap();
+    assert!(!journal.contains("\"Bond\":[13,") && !journal.contains("1-00.png"), "{journal}");
+    world.run(["check", "lib.tessera"]).ended(0);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use tessera::session::desk::Desk;
 use tessera::session::desk::clusters::ClusterAnswer;
 use tessera::session::desk::view::Tone;
 use tessera_core::ids::ItemId;
+use tessera_core::library::bonds::Bond;
 use tessera_core::library::clusters::ClusterAim;
 use tessera_core::library::event::{Caption, UserLabel};
 use tessera_core::library::looks::Look;
@@ -129,30 +130,35 @@ fn clusters_are_merged_and_images_told_together_and_apart() {
     assert_eq!(found.kept.cluster_of(typical[0]), found.kept.cluster_of(typical[1]));
     assert_eq!(found.kept.iterations(), 40, "it went on from there");
     // The newest word holds.
-    let mut said = found.kept.aim();
-    said.say_apart(&typical);
-    run(&mut desk, Command::FindClusters(said.clone()));
+    let before = found.pairs;
+    assert!(before[0] > 1 && before[1] == 0);
+    run(&mut desk, Command::SayBond(typical.clone(), Bond::Apart));
     let found = answer(&desk);
     assert_ne!(found.kept.cluster_of(typical[0]), found.kept.cluster_of(typical[1]));
-    assert_eq!((found.kept.iterations(), found.kept.aim()), (60, said.clone()));
-    said.say_together(&typical);
-    assert!(said.apart.is_empty());
-    run(&mut desk, Command::FindClusters(said.clone()));
+    assert_eq!((found.kept.iterations(), found.pairs), (60, [0, 1]));
+    run(&mut desk, Command::SayBond(typical.clone(), Bond::Together));
     let found = answer(&desk);
     assert_eq!(found.kept.cluster_of(typical[0]), found.kept.cluster_of(typical[1]));
+    assert_eq!(found.pairs, [1, 0]);
+    // It can be undone like any act.
+    desk.run(Command::Undo);
+    until(&mut desk, "the word before holds", |desk| answer(desk).pairs == [0, 1]);
+    desk.run(Command::Redo);
+    until(&mut desk, "the newest holds again", |desk| answer(desk).pairs == [1, 0]);
     // More images apart than there are clusters: that cannot be, and what is there stays.
-    let some: Vec<ItemId> = found.all().into_iter().take(5).collect();
-    let mut never = said.clone();
-    never.say_apart(&some);
-    run(&mut desk, Command::FindClusters(never));
+    let (some, there): (Vec<ItemId>, _) = (answer(&desk).all().into_iter().take(5).collect(), answer(&desk).kept.clone());
+    run(&mut desk, Command::SayBond(some, Bond::Apart));
     assert!(desk.clusters().failure().unwrap().contains("fewer points apart"), "{:?}", desk.clusters().failure());
-    assert_eq!(answer(&desk).kept.aim(), said);
+    assert_eq!(answer(&desk).kept, there);
+    desk.run(Command::Undo);
+    until(&mut desk, "it is taken back", |desk| answer(desk).pairs == [1, 0]);
     run(&mut desk, Command::MergeClusters(vec![1, 9]));
     assert!(desk.clusters().failure().unwrap().contains("clusters to merge"), "{:?}", desk.clusters().failure());
     // What was said of an image that is gone takes no part.
     desk.run(Command::Remove(vec![typical[0]]));
     until(&mut desk, "it has no cluster any more", |desk| answer(desk).place_of(typical[0]).is_none());
-    run(&mut desk, Command::FindClusters(said));
+    let same = answer(&desk).kept.aim();
+    run(&mut desk, Command::FindClusters(same));
     assert!(desk.clusters().failure().is_none() && answer(&desk).kept.len() == 23);
 }
 
@@ -165,7 +171,7 @@ fn a_cluster_is_split_into_two_that_stay_apart() {
     run(&mut desk, Command::SplitCluster(number));
     let found = answer(&desk);
     assert_eq!((found.kept.count(), found.kept.asked(), found.kept.iterations()), (3, Some(3), 40));
-    let apart = found.kept.aim().apart;
+    let apart: Vec<_> = state(&desk).bonds().of(Bond::Apart).collect();
     assert_eq!(apart.len(), 1);
     let (one, other) = apart[0];
     assert!(before.contains(&one) && before.contains(&other));

@@ -470,8 +470,9 @@ fn libraries_of_every_version_are_opened_with_their_events() {
         (9, "1.png and 2.png are no copies"),
         (10, "Imported 1 image from /more"),
         (11, "Brought vectors mine of 2 images"),
+        (12, "Said that 1.png and 2.png belong together"),
     ];
-    for (version, n) in [(1, 5), (2, 6), (3, 7), (4, 8), (5, 8), (6, 11)] {
+    for (version, n) in [(1, 5), (2, 6), (3, 7), (4, 8), (5, 8), (6, 11), (7, 12)] {
         let world = World::new();
         let name = &left_by(&world, version);
         let found: BTreeMap<u64, String> = events(&world, name)

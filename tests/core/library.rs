@@ -1,8 +1,8 @@
 //! Libraries: importing, acts, undo, moved files and forgetting, and what the models learn of it.
 
 mod acts;
+mod bonds;
 mod chain;
-mod cluster_pairs;
 mod durable;
 mod files;
 mod forget;

@@ -156,5 +156,5 @@ fn clusters_are_merged_and_images_told_apart() {
     });
     world.rest();
     world.click("Drop");
-    world.until("nothing is said", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.aim().together.is_empty()));
+    world.until("nothing is said", |app| app.desk().clusters().answer().is_some_and(|answer| answer.pairs == [0, 0]));
 }

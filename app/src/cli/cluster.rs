@@ -6,8 +6,10 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tessera_core::Error;
 use tessera_core::error::display;
+use tessera_core::ids::ItemId;
+use tessera_core::library::bonds::{Bond, Bonds};
 use tessera_core::library::clusters::{ClusterAim, ImageCluster, KeptClusters, usual_clusters};
-use tessera_core::library::event::UserLabel;
+use tessera_core::library::event::{EventId, UserLabel};
 use tessera_core::library::{Library, hold};
 
 use super::Done;
@@ -25,11 +27,19 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
     }
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
+        let is_said = say(librarian, &mut hold(library), arguments)?;
         let changed = changed(librarian, library, arguments)?;
-        let aim = aim(librarian, &hold(library), arguments, changed.as_ref())?;
-        let says_nothing = arguments.by.is_none() && arguments.clusters.is_none() && aim.together.is_empty() && aim.apart.is_empty();
+        let says_nothing = arguments.by.is_none() && arguments.clusters.is_none() && !is_said;
         let is_shown = says_nothing && arguments.iterations.is_none() && !arguments.again && changed.is_none();
+        let goes_on = changed.is_some() || (arguments.by.is_none() && arguments.clusters.is_none() && !arguments.again);
         let kept = if changed.is_some() { changed } else { hold(library).clusters()? };
+        let aim = match kept.as_ref().filter(|_| goes_on) {
+            Some(kept) => kept.aim(),
+            None => {
+                let clusters = arguments.clusters.and_then(|wanted| wanted.0);
+                ClusterAim { look: arguments.by.clone(), clusters, seed: librarian.session.seed() }
+            }
+        };
         let (kept, left_out) = match kept {
             Some(mut kept) if is_shown => {
                 // Images that came since are assigned by their vectors.
@@ -84,28 +94,48 @@ fn changed(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &Clus
     librarian.out.watched(librarian.session.progress(), || librarian.session.load_looks(library, Some(&kept.look())))?;
     let session = librarian.session;
     let changed = match arguments.split {
-        Some(cluster) => session.on_threads(|| kept.split(library, cluster, session.progress())),
-        None => kept.merged(&arguments.merge),
-    }?;
+        Some(cluster) => {
+            let (changed, two) = session.on_threads(|| kept.split(library, cluster, session.progress()))?;
+            hold(library).say_bond(&two, Bond::Apart)?;
+            changed
+        }
+        None => {
+            let (changed, typical) = kept.merged(&arguments.merge)?;
+            hold(library).say_bond(&typical, Bond::Together)?;
+            changed
+        }
+    };
     hold(library).keep_clusters(&changed)?;
     Ok(Some(changed))
 }
 
-fn aim(librarian: &Librarian<'_>, library: &Library, arguments: &Cluster, changed: Option<&KeptClusters>) -> Result<ClusterAim, Error> {
+/// Drops what was said of pairs of images, or says what is to be said, where that is asked for.
+/// Returns whether it is.
+fn say(librarian: &Librarian<'_>, library: &mut Library, arguments: &Cluster) -> Result<bool> {
     let mut finder = Finder::default();
-    let mut pairs = |images: &[std::path::PathBuf]| -> Result<Vec<_>, Error> {
-        images.chunks_exact(2).map(|pair| Ok((finder.find(library, &pair[0])?, finder.find(library, &pair[1])?))).collect()
+    let mut pairs = |images: &[std::path::PathBuf]| -> Result<Vec<[ItemId; 2]>, Error> {
+        images.chunks_exact(2).map(|pair| Ok([finder.find(library, &pair[0])?, finder.find(library, &pair[1])?])).collect()
     };
-    let (together, apart) = (pairs(&arguments.together)?, pairs(&arguments.apart)?);
-    if let Some(changed) = changed {
-        let (mut aim, look) = (changed.aim(), changed.look());
-        aim.retain_pairs(|image| library.can_cluster(&look, image));
-        aim.together.extend(together);
-        aim.apart.extend(apart);
-        return Ok(aim);
+    let said = [(Bond::Together, pairs(&arguments.together)?), (Bond::Apart, pairs(&arguments.apart)?)];
+    let mut checked = Bonds::default();
+    said[0].1.iter().for_each(|pair| checked.say_together(pair));
+    let before = checked.clone();
+    said[1].1.iter().for_each(|pair| checked.say_apart(pair));
+    if before.of(Bond::Together).ne(checked.of(Bond::Together)) {
+        let expected = "pairs of which none is said to belong together and not to";
+        return Err(Error::value("--together and --apart", expected, "images of which both are said").into());
     }
-    let clusters = arguments.clusters.and_then(|wanted| wanted.0);
-    Ok(ClusterAim { look: arguments.by.clone(), clusters, seed: librarian.session.seed(), together, apart })
+    let dropped = if arguments.drop_pairs { library.drop_bonds()? } else { None };
+    let mut events: Vec<EventId> = dropped.into_iter().collect();
+    for (bond, pairs) in &said {
+        for pair in pairs {
+            events.extend(library.say_bond(pair, *bond)?);
+        }
+    }
+    for act in library.state().history().iter().filter(|act| events.contains(&act.id)) {
+        librarian.out.note(&act.words);
+    }
+    Ok(arguments.drop_pairs || said.iter().any(|(_, pairs)| !pairs.is_empty()))
 }
 
 /// Labels the images of a cluster.
@@ -163,7 +193,7 @@ fn answer(librarian: &Librarian<'_>, library: &Library, kept: &KeptClusters, clu
 }
 
 fn in_json(library: &Library, cluster: &ImageCluster, typical: usize) -> Value {
-    let image = |id: &tessera_core::ids::ItemId| {
+    let image = |id: &ItemId| {
         let image = library.state().image(*id);
         let path = image.and_then(|image| library.state().path_of(image));
         json!({"image": id.0, "path": path.map(|path| path.to_string_lossy().into_owned())})

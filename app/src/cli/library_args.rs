@@ -358,12 +358,15 @@ pub(super) struct Cluster {
     /// Begin anew, whatever was found before
     #[arg(long)]
     pub(super) again: bool,
-    /// Two images that belong in one cluster
+    /// Two images that belong in one cluster, from now on
     #[arg(long, num_args = 2, action = clap::ArgAction::Append, value_names = ["IMAGE", "IMAGE"])]
     pub(super) together: Vec<PathBuf>,
-    /// Two images that belong in two
+    /// Two images that belong in two, from now on
     #[arg(long, num_args = 2, action = clap::ArgAction::Append, value_names = ["IMAGE", "IMAGE"])]
     pub(super) apart: Vec<PathBuf>,
+    /// Drop all that was said of pairs of images before
+    #[arg(long)]
+    pub(super) drop_pairs: bool,
     /// Make clusters one, by their numbers, and go on from there
     #[arg(long, value_name = "N,N", value_delimiter = ',', num_args = 1, conflicts_with_all = ["by", "clusters", "again", "split"])]
     pub(super) merge: Vec<usize>,
@@ -384,7 +387,7 @@ pub(super) struct Cluster {
     pub(super) k: usize,
     /// Label all images of cluster N with a class, in one act
     #[arg(long, value_name = "N=CLASS", value_parser = named_cluster,
-        conflicts_with_all = ["by", "clusters", "iterations", "again", "together", "apart", "merge", "split", "to", "folders"])]
+        conflicts_with_all = ["by", "clusters", "iterations", "again", "together", "apart", "drop_pairs", "merge", "split", "to", "folders"])]
     pub(super) name: Option<(usize, String)>,
 }
 

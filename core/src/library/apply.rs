@@ -39,6 +39,12 @@ impl State {
                     Field::NotCopy(other, Swap(_, false)) => {
                         image.not_copies.remove(other);
                     }
+                    Field::Bond(other, Swap(_, Some(bond))) => {
+                        image.bonds.insert(*other, *bond);
+                    }
+                    Field::Bond(other, Swap(_, None)) => {
+                        image.bonds.remove(other);
+                    }
                     Field::Guess(word, Swap(_, true)) => {
                         image.no_guesses.insert(word.clone());
                     }

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::bonds::Bond;
 use super::brought_vector::BroughtVector;
 use super::link::Link;
 use crate::bytes::{Reader, Stored, Writer};
@@ -154,6 +155,8 @@ pub enum Field {
     Vector(String, Swap<Option<BroughtVector>>),
     /// Whether the user said that another image is no copy of it.
     NotCopy(ItemId, Swap<bool>),
+    /// Whether the user said that it and another image belong together.
+    Bond(ItemId, Swap<Option<Bond>>),
 }
 
 /// How well an image answers a query by the user's word: in thousandths, from -1000 (not at all) to
@@ -198,6 +201,7 @@ impl Change {
                     Field::Guess(word, swap) => Field::Guess(word, swap.inverse()),
                     Field::Vector(set, swap) => Field::Vector(set, swap.inverse()),
                     Field::NotCopy(other, swap) => Field::NotCopy(other, swap.inverse()),
+                    Field::Bond(other, swap) => Field::Bond(other, swap.inverse()),
                 },
             ),
             Self::Class(name, swap) => Self::Class(name, swap.inverse()),
@@ -217,7 +221,7 @@ impl Change {
     /// Another image that it names.
     pub(super) fn other_image(&self) -> Option<ItemId> {
         match self {
-            Self::Image(_, Field::NotCopy(other, _)) => Some(*other),
+            Self::Image(_, Field::NotCopy(other, _) | Field::Bond(other, _)) => Some(*other),
             _ => None,
         }
     }

@@ -48,6 +48,7 @@ mod api;
 pub mod appearance;
 mod apply;
 pub mod backup;
+pub mod bonds;
 pub mod brought;
 pub mod brought_vector;
 pub mod cache;

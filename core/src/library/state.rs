@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::bonds::Bond;
 use super::brought_vector::BroughtVector;
 use super::event::{Caption, ClassStyle, Content, ContentHash, EventId, FolderWord, Reward, RootId, UserLabel};
 use crate::data::tables::Matcher;
@@ -35,6 +36,8 @@ pub struct Image {
     pub vectors: BTreeMap<String, BroughtVector>,
     /// Images of which the user said that they are no copies of it.
     pub not_copies: BTreeSet<ItemId>,
+    /// What the user said of it and images with higher numbers.
+    pub bonds: BTreeMap<ItemId, Bond>,
     /// Whether the user removed it.
     pub removed: bool,
     /// Where files with its bytes lie, in order of their paths.
@@ -71,6 +74,7 @@ impl Image {
             no_guesses: BTreeSet::new(),
             vectors: BTreeMap::new(),
             not_copies: BTreeSet::new(),
+            bonds: BTreeMap::new(),
             removed: false,
             places: Vec::new(),
         }

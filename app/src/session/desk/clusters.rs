@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
+use tessera_core::library::bonds::Bond;
 use tessera_core::library::clusters::{ClusterAim, ClusterRun, ImageCluster, KeptClusters, usual_clusters};
 use tessera_core::library::import::hold;
 use tessera_core::{Error, Result};
 
 use super::super::Session;
 use super::context::{Context, Event, Outbox};
+use super::library_act;
 use super::notices::problem;
 use super::part::Part;
 use crate::job::JobKind;
@@ -61,6 +63,8 @@ pub struct ClusterAnswer {
     pub oddities: usize,
     /// Images without a cluster: they have no such vector.
     pub left_out: usize,
+    /// Pairs of images of which the user said that they belong together, and that they do not.
+    pub pairs: [usize; 2],
     /// For each image the place of its cluster; that after the last of `clusters` for oddities.
     places: Vec<u32>,
 }
@@ -77,7 +81,9 @@ impl ClusterAnswer {
             images.iter().for_each(|id| places[id.0 as usize] = place as u32);
         }
         let left_out = library.state().images().count().saturating_sub(kept.len());
-        Self { kept, clusters, odd, oddities: others.len(), left_out, places }
+        let bonds = library.state().bonds();
+        let pairs = [Bond::Together, Bond::Apart].map(|bond| bonds.of(bond).count());
+        Self { kept, clusters, odd, oddities: others.len(), left_out, pairs, places }
     }
 
     /// The place of an image's cluster in the list; that of oddities comes after the last.
@@ -219,6 +225,11 @@ impl Clusters {
         self.start(ctx, Aim::Merged(clusters));
     }
 
+    /// Says something of pairs of images, or drops all that was said, and goes on from there.
+    pub(super) fn say(&mut self, ctx: &mut Context, said: Option<(Vec<ItemId>, Bond)>) {
+        self.start(ctx, Aim::Said(said));
+    }
+
     fn start(&mut self, ctx: &mut Context, aim: Aim) {
         let Some(library) = ctx.shared() else { return };
         let number = self.run.fetch_add(1, Ordering::Relaxed) + 1;
@@ -291,6 +302,8 @@ enum Aim {
     Merged(Vec<usize>),
     /// Those that are there, with one of them, by its number, made two.
     Split(usize),
+    /// Those that are there, once this was said of images, or all that was said is dropped.
+    Said(Option<(Vec<ItemId>, Bond)>),
 }
 
 /// Tells of a run.
@@ -314,6 +327,18 @@ impl Watch {
         self.outbox.send(super::Message::from(Message::Found(self.number, Arc::new(answer))));
         kept
     }
+
+    /// Says something of pairs of images, or drops all that was said, and tells of that. Whether it
+    /// was done.
+    fn say(&self, library: &Mutex<Library>, said: Option<(&[ItemId], Bond)>) -> bool {
+        let act = |library: &mut Library| match said {
+            Some((images, bond)) => library.say_bond(images, bond),
+            None => library.drop_bonds(),
+        };
+        let acted = library_act::act(&mut hold(library), act, |event, library| event.map(|_| library_act::last_act(library).into()));
+        acted.told.into_iter().for_each(|message| self.outbox.send(message));
+        acted.outcome.is_some()
+    }
 }
 
 /// Fits clusters, tells of them meanwhile, and keeps them also when it is stopped.
@@ -322,24 +347,31 @@ fn find(session: &Session, library: &Mutex<Library>, aim: Aim, kept: Option<Arc<
         Some(kept) => Some(kept),
         None => hold(library).clusters()?.map(Arc::new),
     };
-    let (mut aim, kept) = match (aim, kept) {
+    let (aim, kept) = match (aim, kept) {
         (Aim::Given(aim), kept) => (aim, kept),
         (Aim::Merged(clusters), Some(kept)) => {
-            let merged = kept.merged(&clusters)?;
+            let (merged, typical) = kept.merged(&clusters)?;
+            if !watch.say(library, Some((&typical, Bond::Together))) {
+                return Ok(());
+            }
             (merged.aim(), Some(Arc::new(merged)))
         }
         (Aim::Split(cluster), Some(kept)) => {
             session.load_looks(library, Some(&kept.look()))?;
-            let split = session.on_threads(|| kept.split(library, cluster, session.progress()))?;
+            let (split, two) = session.on_threads(|| kept.split(library, cluster, session.progress()))?;
+            if !watch.say(library, Some((&two, Bond::Apart))) {
+                return Ok(());
+            }
             (split.aim(), Some(Arc::new(split)))
+        }
+        (Aim::Said(said), kept) => {
+            let is_done = watch.say(library, said.as_ref().map(|(images, bond)| (&images[..], *bond)));
+            let Some(kept) = kept.filter(|_| is_done) else { return Ok(()) };
+            (kept.aim(), Some(kept))
         }
         (Aim::Merged(_) | Aim::Split(_), None) => return Ok(()),
     };
-    let look = session.load_looks(library, aim.look.as_ref())?;
-    {
-        let library = hold(library);
-        aim.retain_pairs(|image| library.can_cluster(&look, image));
-    }
+    session.load_looks(library, aim.look.as_ref())?;
     session.on_threads(|| {
         let mut run = ClusterRun::new(library, aim, kept.as_deref(), session.progress())?;
         let (mut told, mut pause) = (Instant::now(), Duration::ZERO);

@@ -183,6 +183,8 @@ impl Desk {
             Command::FindClusters(aim) => parts.clusters.find(ctx, aim),
             Command::MergeClusters(clusters) => parts.clusters.merge(ctx, clusters),
             Command::SplitCluster(cluster) => parts.clusters.split(ctx, cluster),
+            Command::SayBond(images, bond) => parts.clusters.say(ctx, Some((images, bond))),
+            Command::DropBonds => parts.clusters.say(ctx, None),
             Command::MoreSimilar => parts.similar.show_more(ctx),
             Command::HitsInFull(images) => parts.searching.give_in_full(ctx, &images),
             Command::Why(image) => parts.searching.explain(ctx, image),

@@ -20,10 +20,6 @@ pub struct ClusterAim {
     pub clusters: Option<usize>,
     /// The seed.
     pub seed: u64,
-    /// Pairs of images that belong in one cluster.
-    pub together: Vec<(ItemId, ItemId)>,
-    /// Pairs that belong in two.
-    pub apart: Vec<(ItemId, ItemId)>,
 }
 
 /// Clusters of a library.
@@ -37,10 +33,8 @@ pub struct KeptClusters {
     axes: Vec<f32>,
     unit: f32,
     pub(super) model: MixtureModel,
-    /// The seed and the pairs that it was made with.
+    /// The seed that it was made with.
     pub(super) seed: u64,
-    pub(super) together: Vec<(u32, u32)>,
-    pub(super) apart: Vec<(u32, u32)>,
     /// The number of clusters that was asked for.
     pub(super) asked: Option<usize>,
     /// Iterations so far.
@@ -65,29 +59,20 @@ impl KeptClusters {
         tried: &[ClusterCount],
         images: BTreeMap<u32, (u32, f64)>,
     ) -> Self {
-        let mut kept = Self {
+        Self {
             look: (look.name().into(), matches!(look, Look::Brought(_))),
             common,
             mean: axes.mean().to_vec(),
             axes: axes.rows(),
             unit: axes.unit(),
             seed: aim.seed,
-            together: Vec::new(),
-            apart: Vec::new(),
             asked: aim.clusters,
             iterations: state.iterations,
             tried: tried.iter().map(|own| (own.clusters, own.likelihood)).collect(),
             drawn: ids.iter().map(|id| id.0).zip(state.assigned).collect(),
             model: state.model,
             images,
-        };
-        kept.set_pairs(aim);
-        kept
-    }
-
-    pub(super) fn set_pairs(&mut self, aim: &ClusterAim) {
-        let numbers = |pairs: &[(ItemId, ItemId)]| pairs.iter().map(|(a, b)| (a.0, b.0)).collect();
-        (self.together, self.apart) = (numbers(&aim.together), numbers(&aim.apart));
+        }
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
@@ -153,14 +138,7 @@ impl KeptClusters {
 
     /// What it was made of.
     pub fn aim(&self) -> ClusterAim {
-        let pairs = |pairs: &[(u32, u32)]| pairs.iter().map(|(a, b)| (ItemId(*a), ItemId(*b))).collect();
-        ClusterAim {
-            look: Some(self.look()),
-            clusters: self.asked,
-            seed: self.seed,
-            together: pairs(&self.together),
-            apart: pairs(&self.apart),
-        }
+        ClusterAim { look: Some(self.look()), clusters: self.asked, seed: self.seed }
     }
 
     /// What coordinates along the axes are in units of.

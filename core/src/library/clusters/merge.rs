@@ -6,17 +6,18 @@ use super::kept::KeptClusters;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 
-/// Typical images of each merged cluster that are said to belong together from then on.
+/// Typical images of each merged cluster that are named.
 const TYPICAL: usize = 3;
 
 impl KeptClusters {
     /// These clusters with some of them, by their numbers, made one, which has the lowest number;
-    /// higher ones move up. The most typical images of each are said to belong together, and where
-    /// a number of clusters was asked for, so many fewer are asked for. O(images + pairs).
+    /// higher ones move up. Where a number of clusters was asked for, so many fewer are. Returns
+    /// the most typical images of each too: once they are said to belong together
+    /// ([`crate::library::Library::say_bond`]), later fits keep what was merged. O(images).
     ///
     /// # Errors
     /// [`Error::Value`] when these are not two clusters or more, or one of them does not exist.
-    pub fn merged(&self, clusters: &[usize]) -> Result<Self> {
+    pub fn merged(&self, clusters: &[usize]) -> Result<(Self, Vec<ItemId>)> {
         let numbers: BTreeSet<usize> = clusters.iter().copied().collect();
         if numbers.len() < 2 || !numbers.iter().all(|number| (1..=self.count()).contains(number)) {
             return Err(Error::value("clusters to merge", format!("two or more of 1 to {}", self.count()), format!("{numbers:?}")));
@@ -33,15 +34,12 @@ impl KeptClusters {
                 next += 1;
             }
         }
-        let mut aim = self.aim();
-        aim.say_together(&self.typical(&wanted));
         let mut merged = self.clone();
         merged.model = self.model.joined(&into);
         merged.asked = self.asked.map(|asked| asked.saturating_sub(wanted.len() - 1).max(1));
-        merged.set_pairs(&aim);
         merged.images.values_mut().for_each(|(cluster, _)| *cluster = into[*cluster as usize]);
         merged.drawn.iter_mut().for_each(|(_, cluster)| *cluster = into[*cluster as usize]);
-        Ok(merged)
+        Ok((merged, self.typical(&wanted)))
     }
 
     /// The most typical images of each of these clusters.

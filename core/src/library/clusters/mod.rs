@@ -12,7 +12,6 @@
 mod describe;
 mod kept;
 mod merge;
-mod pairs;
 mod run;
 mod split;
 

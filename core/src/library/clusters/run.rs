@@ -9,6 +9,7 @@ use crate::canopy::{
 };
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::library::bonds::Bond;
 use crate::library::looks::{Look, LookRows, rows};
 use crate::library::{Library, hold};
 use crate::linalg::axes::Axes;
@@ -42,18 +43,22 @@ impl ClusterRun {
     /// Reads the vectors of all images, which must be in memory or in an index
     /// ([`Library::load_looks`]), and starts. Where `kept` was made by the same
     /// vectors, number of clusters and seed, and at least half of the images had a cluster there,
-    /// the fit goes on from there, with the pairs of `aim`.
+    /// the fit goes on from there. It holds to what the user said of pairs of these images
+    /// ([`crate::library::bonds`]).
     ///
     /// # Errors
-    /// [`Error::Value`] when no image has such a vector, there are more clusters than images, or
-    /// pairs contradict each other; [`Error::Cancelled`].
+    /// [`Error::Value`] when no image has such a vector, or there are more clusters than images;
+    /// [`Error::Cancelled`].
     ///
     /// # Complexity
     /// O(images * (values * axes + clusters * axes)).
     pub fn new(library: &Mutex<Library>, aim: ClusterAim, kept: Option<&KeptClusters>, progress: &Progress) -> Result<Self> {
         let look = aim.look.clone().unwrap_or_else(|| hold(library).usual_look());
         let LookRows { images: ids, dimension: d, values, common } = rows(library, &look, progress)?;
-        let all = hold(library).state().images().count();
+        let (all, bonds) = {
+            let library = hold(library);
+            (library.state().images().count(), library.state().bonds())
+        };
         if ids.is_empty() {
             let found = format!("none of {all} images with {}", look.words());
             return Err(Error::value("clusters", "one image or more to compare", found));
@@ -73,13 +78,10 @@ impl ClusterRun {
         }
         let (s, left_out) = (axes.count(), all.saturating_sub(ids.len()));
         let mut options = options(&rows, aim.seed);
-        let place = |id: ItemId| {
-            ids.binary_search(&id)
-                .map(|place| place as u32)
-                .map_err(|_| Error::value("pairs of images", "images of this library that can be compared", format!("image {}", id.0)))
-        };
-        let pairs = |pairs: &[(ItemId, ItemId)]| pairs.iter().map(|(a, b)| Ok((place(*a)?, place(*b)?))).collect::<Result<Vec<_>>>();
-        let constraints = Constraints { together: pairs(&aim.together)?, apart: pairs(&aim.apart)? };
+        // Images that are gone, or have no such vector, take no part.
+        let place = |id: ItemId| ids.binary_search(&id).ok().map(|place| place as u32);
+        let pairs = |bond| bonds.of(bond).filter_map(|(a, b)| Some((place(a)?, place(b)?))).collect();
+        let constraints = Constraints { together: pairs(Bond::Together), apart: pairs(Bond::Apart) };
         let mut tried = Vec::new();
         if let Some(kept) = kept {
             options.clusters = kept.count();

@@ -17,15 +17,16 @@ const BATCH: usize = 256;
 
 impl KeptClusters {
     /// These clusters with one of them, by its number, made two by a mixture of two of its images;
-    /// the new one has the last number. The most typical image of each is said to be apart from
-    /// that of the other, and where a number of clusters was asked for, one more is. The images'
-    /// vectors must be known ([`Library::load_looks`]); the library is held for moments only.
+    /// the new one has the last number. Where a number of clusters was asked for, one more is.
+    /// Returns the most typical image of each too: once they are said to be apart
+    /// ([`Library::say_bond`]), later fits keep them so. The images' vectors must be known
+    /// ([`Library::load_looks`]); the library is held for moments only.
     /// O(images of the cluster * axes).
     ///
     /// # Errors
     /// [`Error::Value`] when there is no such cluster, or its images do not differ;
     /// [`Error::Cancelled`].
-    pub fn split(&self, library: &Mutex<Library>, number: usize, progress: &Progress) -> Result<Self> {
+    pub fn split(&self, library: &Mutex<Library>, number: usize, progress: &Progress) -> Result<(Self, [ItemId; 2])> {
         let fails = || Error::value("cluster to split", "the number of a cluster whose images differ", number.to_string());
         let cluster = number.checked_sub(1).filter(|cluster| *cluster < self.count()).ok_or_else(fails)?;
         let axes = self.axes();
@@ -50,10 +51,7 @@ impl KeptClusters {
             own.max_by(|(a, one), (b, other)| one.1.total_cmp(&other.1).then(b.cmp(a))).map(|(id, _)| *id)
         };
         let (Some(one), Some(other)) = (typical(0), typical(1)) else { return Err(fails()) };
-        let mut aim = self.aim();
-        aim.say_apart(&[one, other]);
         let mut split = self.clone();
-        split.set_pairs(&aim);
         split.asked = self.asked.map(|asked| asked + 1);
         split.model = self.model.split(cluster, halves.model());
         let whole = self.model.shares()[cluster].ln();
@@ -64,6 +62,6 @@ impl KeptClusters {
                 split.drawn[at].1 = numbers[*half as usize];
             }
         }
-        Ok(split)
+        Ok((split, [one, other]))
     }
 }

@@ -8,6 +8,7 @@ use rusqlite::{Connection, Row};
 use super::log::{EVENTS, altered, read_event};
 use crate::data::Meta;
 use crate::ids::ItemId;
+use crate::library::bonds::Bond;
 use crate::library::brought_vector::BroughtVector;
 use crate::library::event::{Caption, ClassStyle, Content, ContentHash, FolderWord, Reward, RootId, UserLabel};
 use crate::library::state::{Image, Place, Root, State};
@@ -74,6 +75,12 @@ pub(super) fn load(db: &Connection) -> rusqlite::Result<Result<State, String>> {
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         state.edit(ItemId(row.get(0)?)).not_copies.insert(ItemId(row.get(1)?));
+    }
+    let mut query = db.prepare("SELECT image, other, together FROM bond")?;
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        let bond = if row.get(2)? { Bond::Together } else { Bond::Apart };
+        state.edit(ItemId(row.get(0)?)).bonds.insert(ItemId(row.get(1)?), bond);
     }
     let mut query = db.prepare("SELECT image, root, path, hash, bytes, modified, here FROM place NOT INDEXED")?;
     let mut rows = query.query([])?;

@@ -9,7 +9,7 @@ use crate::library::link::{Digest, Secret};
 use crate::library::sqlite::{self, Schema};
 
 /// The version of the tables.
-pub(super) const SCHEMA: i64 = 6;
+pub(super) const SCHEMA: i64 = 7;
 /// Tells a library from other SQLite files: the letters `TESS`.
 pub(super) const APPLICATION: i64 = 0x5445_5353;
 
@@ -42,7 +42,7 @@ CREATE TABLE event (
 ";
 
 /// What later versions have besides, in the order of [`seal::SINCE`].
-const NEWER: [&str; 6] = [
+const NEWER: [&str; 7] = [
     "
 CREATE TABLE reward (
     image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, query TEXT NOT NULL, value INTEGER NOT NULL,
@@ -72,6 +72,11 @@ CREATE TABLE vector (
 CREATE TABLE not_copy (
     image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, other INTEGER NOT NULL REFERENCES image ON DELETE CASCADE,
     row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, other)) STRICT, WITHOUT ROWID;
+",
+    "
+CREATE TABLE bond (
+    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, other INTEGER NOT NULL REFERENCES image ON DELETE CASCADE,
+    together INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, other)) STRICT, WITHOUT ROWID;
 ",
 ];
 

@@ -14,7 +14,7 @@ use crate::plural::count;
 
 /// Every table, what is sealed of it, and what tells its rows apart. The rows of the log carry
 /// seals of their own.
-const TABLES: [(&str, &[&str], &[&str]); 14] = [
+const TABLES: [(&str, &[&str], &[&str]); 15] = [
     ("root", &["id", "path", "shown", "labels", "exclude"], &["id"]),
     (
         "image",
@@ -31,6 +31,7 @@ const TABLES: [(&str, &[&str], &[&str]); 14] = [
     ("no_guess", &["image", "word"], &["image", "word"]),
     ("vector", &["image", "name", "steps"], &["image", "name"]),
     ("not_copy", &["image", "other"], &["image", "other"]),
+    ("bond", &["image", "other", "together"], &["image", "other"]),
     ("event", &[], &["id"]),
     ("link", &["event", "previous", "head", "opening"], &["event"]),
 ];
@@ -38,8 +39,8 @@ const TALLY: (&str, &[&str], &[&str]) = ("tally", &["name", "n"], &["name"]);
 const FACT: (&str, &[&str], &[&str]) = ("fact", &["name", "value"], &["name"]);
 
 /// The version of the tables in which one came, where that is not the first.
-pub(super) const SINCE: [(&str, i64); 6] =
-    [("reward", 2), ("rejection", 3), ("no_guess", 4), ("link", LINKS), ("vector", 6), ("not_copy", 6)];
+pub(super) const SINCE: [(&str, i64); 7] =
+    [("reward", 2), ("rejection", 3), ("no_guess", 4), ("link", LINKS), ("vector", 6), ("not_copy", 6), ("bond", 7)];
 /// The version from which on events have links.
 pub(super) const LINKS: i64 = 5;
 

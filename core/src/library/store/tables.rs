@@ -3,6 +3,7 @@
 use rusqlite::{Transaction, params};
 
 use crate::ids::ItemId;
+use crate::library::bonds::Bond;
 use crate::library::event::{Change, ContentHash, Field, FolderWord, UserLabel};
 use crate::library::state::Place;
 use crate::raw_path::to_bytes;
@@ -118,6 +119,16 @@ fn project_field(tx: &Transaction<'_>, image: u32, field: &Field) -> rusqlite::R
             };
             tx.prepare_cached(sql)?.execute(params![image, other.0])?;
         }
+        Field::Bond(other, swap) => match swap.1 {
+            Some(bond) => {
+                let sql =
+                    "INSERT INTO bond (image, other, together) VALUES (?1, ?2, ?3) ON CONFLICT (image, other) DO UPDATE SET together = ?3";
+                tx.prepare_cached(sql)?.execute(params![image, other.0, bond == Bond::Together])?;
+            }
+            None => {
+                tx.prepare_cached("DELETE FROM bond WHERE image = ?1 AND other = ?2")?.execute(params![image, other.0])?;
+            }
+        },
         Field::Removed(swap) => {
             tx.prepare_cached("UPDATE image SET removed = ?2 WHERE id = ?1")?.execute(params![image, swap.1])?;
         }

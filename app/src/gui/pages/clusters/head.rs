@@ -3,6 +3,7 @@
 
 use egui::{Button, ComboBox, DragValue, RichText, Ui};
 use tessera_core::ids::ItemId;
+use tessera_core::library::bonds::Bond;
 use tessera_core::library::clusters::ClusterAim;
 
 use super::super::looks::{LEARNED_OFF, LookChoice, look_choices};
@@ -107,11 +108,11 @@ impl ClustersView {
             let together = ui.add_enabled(is_paired, Button::new("These belong together"));
             let disabled = format!("Select 2 to {PAIRED} images first");
             if together.on_hover_text("Goes on with these images in one cluster").on_disabled_hover_text(&disabled).clicked() {
-                say(panel, answer, ClusterAim::say_together);
+                say(panel, answer, Bond::Together);
             }
             let apart = ui.add_enabled(is_paired, Button::new("These do not belong together"));
             if apart.on_hover_text("Goes on with each of these images in another cluster").on_disabled_hover_text(disabled).clicked() {
-                say(panel, answer, ClusterAim::say_apart);
+                say(panel, answer, Bond::Apart);
             }
         });
         ui.add_space(2.0);
@@ -169,13 +170,12 @@ fn told_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer) {
             let hover = "They cannot be compared in this way, and have no cluster";
             ui.label(RichText::new(format!("· {} without such a vector", images(answer.left_out))).weak()).on_hover_text(hover);
         }
-        let aim = kept.aim();
-        let (together, apart) = (aim.together.len(), aim.apart.len());
+        let [together, apart] = answer.pairs;
         if together + apart > 0 {
             let words = format!("· {} together, {apart} apart", count(together, "pair"));
             ui.label(RichText::new(words).weak()).on_hover_text("What you said of images, by merging too; every run holds to it");
-            if ui.small_button("Drop").on_hover_text("Forgets what was said, and goes on without it").clicked() {
-                panel.ask(Command::FindClusters(ClusterAim { together: Vec::new(), apart: Vec::new(), ..aim }));
+            if ui.small_button("Drop").on_hover_text("Drops what was said, and goes on without it").clicked() {
+                panel.ask(Command::DropBonds);
             }
         }
     });
@@ -197,9 +197,7 @@ fn images(n: usize) -> String {
 }
 
 /// Goes on with what is said of the selected images.
-fn say(panel: &mut Panel<'_>, answer: &ClusterAnswer, said: impl Fn(&mut ClusterAim, &[ItemId])) {
+fn say(panel: &mut Panel<'_>, answer: &ClusterAnswer, bond: Bond) {
     let images: Vec<ItemId> = panel.view.selection.iter().filter(|id| answer.place_of(*id).is_some()).collect();
-    let mut aim = answer.kept.aim();
-    said(&mut aim, &images);
-    panel.ask(Command::FindClusters(aim));
+    panel.ask(Command::SayBond(images, bond));
 }

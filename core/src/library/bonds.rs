@@ -1,0 +1,177 @@
+//! What the user says of images: that some belong together, and that some do not. The newest word
+//! holds; clusters follow it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Library;
+use super::acts::which;
+use super::draft::{Acts, Draft};
+use super::event::{Change, EventId, EventKind, Field, Swap};
+use super::state::{Image, State};
+use crate::error::Result;
+use crate::ids::ItemId;
+
+/// What the user says of two images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Bond {
+    /// They belong together.
+    Together,
+    /// They do not.
+    Apart,
+}
+
+/// Pairs of images of which the user said that they belong together, or that they do not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bonds {
+    /// Each pair once, the image with the lower number first.
+    pairs: BTreeMap<(ItemId, ItemId), Bond>,
+}
+
+impl Bonds {
+    /// The pairs of which one thing was said, in order.
+    pub fn of(&self, bond: Bond) -> impl Iterator<Item = (ItemId, ItemId)> + '_ {
+        self.pairs.iter().filter(move |(_, said)| **said == bond).map(|(pair, _)| *pair)
+    }
+
+    /// The number of pairs.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Says that images belong together. What was said against it is dropped.
+    /// O((images + pairs) * log(pairs)).
+    pub fn say_together(&mut self, images: &[ItemId]) {
+        if let [first, others @ ..] = images {
+            others.iter().for_each(|other| self.put(*first, *other, Bond::Together));
+        }
+        let groups = self.groups();
+        self.pairs.retain(|(a, b), bond| *bond == Bond::Together || leader(&groups, *a) != leader(&groups, *b));
+    }
+
+    /// Says that no two of these images belong together. What was said against it is dropped: of
+    /// images that belong together and hold two of these, all that was said to join them.
+    /// O((images^2 + pairs) * log(pairs)).
+    pub fn say_apart(&mut self, images: &[ItemId]) {
+        let groups = self.groups();
+        let mut named: BTreeMap<ItemId, usize> = BTreeMap::new();
+        for image in images {
+            *named.entry(leader(&groups, *image)).or_insert(0) += 1;
+        }
+        self.pairs.retain(|(a, _), bond| *bond == Bond::Apart || named.get(&leader(&groups, *a)).is_none_or(|count| *count < 2));
+        for (place, one) in images.iter().enumerate() {
+            images[place + 1..].iter().for_each(|other| self.put(*one, *other, Bond::Apart));
+        }
+    }
+
+    /// Says something of a pair, unless it is an image and itself.
+    fn put(&mut self, one: ItemId, other: ItemId, bond: Bond) {
+        if one != other {
+            self.pairs.insert((one.min(other), one.max(other)), bond);
+        }
+    }
+
+    /// For each image that belongs together with others, one image that stands for all of these.
+    fn groups(&self) -> BTreeMap<ItemId, ItemId> {
+        let mut groups = BTreeMap::new();
+        for (a, b) in self.of(Bond::Together) {
+            let (a, b) = (leader(&groups, a), leader(&groups, b));
+            groups.insert(a.max(b), a.min(b));
+        }
+        groups
+    }
+
+    /// The changes after which `self` is said and no longer `before`.
+    fn changes_since(&self, before: &Self) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let all: BTreeMap<_, _> = before.pairs.iter().chain(&self.pairs).collect();
+        for pair in all.into_keys() {
+            let (was, is) = (before.pairs.get(pair).copied(), self.pairs.get(pair).copied());
+            if was != is {
+                changes.push(Change::Image(pair.0, Field::Bond(pair.1, Swap(was, is))));
+            }
+        }
+        changes
+    }
+}
+
+/// The image that stands for all that belong together with this one.
+fn leader(groups: &BTreeMap<ItemId, ItemId>, mut image: ItemId) -> ItemId {
+    while let Some(next) = groups.get(&image).filter(|next| **next != image) {
+        image = *next;
+    }
+    image
+}
+
+impl State {
+    /// What the user said of pairs of images, removed ones too. O(images).
+    pub fn bonds(&self) -> Bonds {
+        let of = |image: &Arc<Image>| image.bonds.iter().map(|(other, bond)| ((image.id, *other), *bond)).collect::<Vec<_>>();
+        Bonds { pairs: self.records().iter().flat_map(of).collect() }
+    }
+}
+
+impl Acts<'_> {
+    /// Says that images belong together, or that no two of them do.
+    ///
+    /// # Errors
+    /// As [`Acts::label`]; [`crate::Error::Unfit`] for fewer than two images.
+    pub fn say_bond(&self, images: &[ItemId], bond: Bond) -> Result<Draft> {
+        let known = self.present(images)?;
+        if known.len() < 2 {
+            return Err(self.unfit("images", "fewer than two".into(), "two different images or more"));
+        }
+        let before = self.state.bonds();
+        let mut after = before.clone();
+        let verb = match bond {
+            Bond::Together => {
+                after.say_together(images);
+                "belong together"
+            }
+            Bond::Apart => {
+                after.say_apart(images);
+                "do not belong together"
+            }
+        };
+        let which = match &known[..] {
+            [one, other] => format!("{} and {}", one.file_name(), other.file_name()),
+            _ => which(self.state, images),
+        };
+        Ok(Draft::new(format!("Said that {which} {verb}"), after.changes_since(&before)))
+    }
+
+    /// Drops all that was said of pairs of images.
+    pub fn drop_bonds(&self) -> Draft {
+        let before = self.state.bonds();
+        let words = format!("Dropped what was said of {}", crate::plural::count(before.len(), "pair"));
+        Draft::new(words, Bonds::default().changes_since(&before))
+    }
+}
+
+impl Library {
+    /// Says that images belong together, or that no two of them do. Returns its event, or `None`
+    /// when it would change nothing.
+    ///
+    /// # Errors
+    /// As [`Acts::say_bond`]; [`crate::Error::Io`].
+    pub fn say_bond(&mut self, images: &[ItemId], bond: Bond) -> Result<Option<EventId>> {
+        let draft = self.acts().say_bond(images, bond)?;
+        self.commit(None, EventKind::Act, draft)
+    }
+
+    /// Drops all that was said of pairs of images. Returns its event, or `None` when nothing was.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn drop_bonds(&mut self) -> Result<Option<EventId>> {
+        let draft = self.acts().drop_bonds();
+        self.commit(None, EventKind::Act, draft)
+    }
+}
