@@ -4,24 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::Library;
 use super::acts::which;
 use super::draft::{Acts, Draft};
+pub use super::event::Bond;
 use super::event::{Change, EventId, EventKind, Field, Swap};
 use super::state::{Image, State};
 use crate::error::Result;
 use crate::ids::ItemId;
-
-/// What the user says of two images.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Bond {
-    /// They belong together.
-    Together,
-    /// They do not.
-    Apart,
-}
 
 /// Pairs of images of which the user said that they belong together, or that they do not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::bonds::Bond;
 use super::brought_vector::BroughtVector;
 use super::link::Link;
 use crate::bytes::{Reader, Stored, Writer};
@@ -169,6 +168,15 @@ impl Reward {
     pub fn value(self) -> f64 {
         f64::from(self.0) / 1000.0
     }
+}
+
+/// What the user says of two images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Bond {
+    /// They belong together.
+    Together,
+    /// They do not.
+    Apart,
 }
 
 /// One step from one state to the next.

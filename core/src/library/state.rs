@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::bonds::Bond;
 use super::brought_vector::BroughtVector;
-use super::event::{Caption, ClassStyle, Content, ContentHash, EventId, FolderWord, Reward, RootId, UserLabel};
+use super::event::{Bond, Caption, ClassStyle, Content, ContentHash, EventId, FolderWord, Reward, RootId, UserLabel};
 use crate::data::tables::Matcher;
 use crate::error;
 use crate::ids::ItemId;

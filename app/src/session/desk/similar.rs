@@ -365,8 +365,8 @@ impl Similar {
         let (is_learned, was_learned) = (answer.is_learned, answer.query.is_learned);
         self.grow(ctx, &answer.due, Some(answer.search.by.clone()));
         let is_current = self.query.as_ref().is_some_and(|query| Arc::ptr_eq(query, &answer.query));
-        // A query that the network has not seen has no neighbours by what it sees: the answer before
-        // stays until it was looked at.
+        // A query that the network has not seen has no neighbours by what it sees: the answer
+        // before stays until it was looked at.
         if is_current && (was_learned || !is_learned) {
             self.answer = Some(Arc::new(answer));
         }

@@ -8,9 +8,8 @@ use rusqlite::{Connection, Row};
 use super::log::{EVENTS, altered, read_event};
 use crate::data::Meta;
 use crate::ids::ItemId;
-use crate::library::bonds::Bond;
 use crate::library::brought_vector::BroughtVector;
-use crate::library::event::{Caption, ClassStyle, Content, ContentHash, FolderWord, Reward, RootId, UserLabel};
+use crate::library::event::{Bond, Caption, ClassStyle, Content, ContentHash, FolderWord, Reward, RootId, UserLabel};
 use crate::library::state::{Image, Place, Root, State};
 use crate::raw_path::from_bytes;
 

@@ -3,8 +3,7 @@
 use rusqlite::{Transaction, params};
 
 use crate::ids::ItemId;
-use crate::library::bonds::Bond;
-use crate::library::event::{Change, ContentHash, Field, FolderWord, UserLabel};
+use crate::library::event::{Bond, Change, ContentHash, Field, FolderWord, UserLabel};
 use crate::library::state::Place;
 use crate::raw_path::to_bytes;
 
