@@ -26,6 +26,7 @@ mod learned;
 mod library;
 #[path = "../core/made.rs"]
 mod made;
+mod mangled;
 mod map;
 mod networks;
 mod read_only;

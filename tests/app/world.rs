@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -45,7 +46,7 @@ impl Ran {
 }
 
 /// The program in `folder`, with its data folder there too and no display.
-fn program<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Command {
+pub(crate) fn program<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
     command.args(arguments).current_dir(folder).env("XDG_DATA_HOME", folder.join("home"));
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
@@ -74,6 +75,14 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
             fs::copy(entry.path(), place).unwrap();
         }
     }
+}
+
+/// The seeds that a long test tries: those of `TESSERA_TRIALS`, such as `1000..2000`, or the usual
+/// ones.
+pub(crate) fn trials(usual: Range<u64>) -> Range<u64> {
+    let Ok(text) = std::env::var("TESSERA_TRIALS") else { return usual };
+    let range = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    range.unwrap_or_else(|| panic!("TESSERA_TRIALS is {text:?}, but it must be a range like 1000..2000"))
 }
 
 /// A folder of the test's own.

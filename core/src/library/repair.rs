@@ -318,7 +318,10 @@ fn told_head(lines: &[Line], event: EventId) -> Option<Digest> {
 
 /// Whether a folder has the journal or snapshots of a library, but not its database.
 pub fn has_lost_its_database(folder: &Path) -> bool {
-    let told = || fs::read(folder.join(JOURNAL)).is_ok_and(|text| journal::reached(&text) > EventId(0));
+    let journal = folder.join(JOURNAL);
+    // A pipe would be read for ever.
+    let is_file = || fs::symlink_metadata(&journal).is_ok_and(|meta| meta.is_file());
+    let told = || is_file() && fs::read(&journal).is_ok_and(|text| journal::reached(&text) > EventId(0));
     // A new database file is empty until its write-ahead log is merged into it.
     let is_filled = |path: &Path| fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
     let [database, wal, _] = of_database(folder, DATABASE);
