@@ -9,6 +9,7 @@ mod damage;
 mod desk;
 mod desk_clusters;
 mod dice;
+mod disk;
 mod documents;
 mod duplicates;
 mod evaluate;
@@ -29,6 +30,7 @@ mod made;
 mod mangled;
 mod map;
 mod networks;
+mod power;
 mod read_only;
 #[path = "../../fuzz/src/readers.rs"]
 mod readers;

@@ -32,6 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const MEMORY: u64 = 512 << 20;
 /// The exit codes of docs/cli.md but for wrong usage: none of the commands is wrong.
 const CODES: [i32; 6] = [0, 1, 65, 74, 75, 130];
+/// Bytes of a file that is not changed any more.
+const LARGE: u64 = 400 << 20;
 /// What is in the folder that nothing may touch.
 const OUTSIDE: [&str; 3] = ["outside/file", "outside/folder/1-1.db", "outside/library.db"];
 /// Failures after which no more folders are tried.
@@ -163,6 +165,9 @@ const STATEMENTS: [&str; 26] = [
 
 /// Changes a file. Returns how.
 fn change_file(path: &Path, chance: &mut Dice) -> String {
+    if fs::metadata(path).unwrap().len() > LARGE {
+        return "too large to be changed".into();
+    }
     let mut bytes = fs::read(path).unwrap();
     let words = match chance.below(8) {
         0 | 1 if !bytes.is_empty() => {
@@ -400,7 +405,13 @@ fn run(world: &World, arguments: &[&str], patience: Option<Duration>) -> Ended {
     let output = world.at("said");
     let file = File::create(&output).unwrap();
     let mut command = program(&world.at("work"), arguments.iter().chain(&["--threads", "1"]));
-    command.env("XDG_DATA_HOME", world.at("home")).stdin(Stdio::null()).stdout(file.try_clone().unwrap()).stderr(file);
+    // What a program that was stopped leaves among temporary files goes with the folder.
+    command
+        .env("XDG_DATA_HOME", world.at("home"))
+        .env("TMPDIR", world.at("work"))
+        .stdin(Stdio::null())
+        .stdout(file.try_clone().unwrap())
+        .stderr(file);
     let mut child = command.spawn().unwrap();
     let limit = Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) };
     prlimit(Some(Pid::from_child(&child)), Resource::Data, limit).unwrap();

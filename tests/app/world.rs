@@ -93,6 +93,12 @@ impl World {
         Self(tempfile::tempdir().unwrap())
     }
 
+    /// In memory, where the system has files there: for tests of which a power failure is another
+    /// matter.
+    pub(crate) fn in_memory() -> Self {
+        Self(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
     /// A world with `images`: two classes, three objects each, four views an object.
     pub(crate) fn with_images() -> Self {
         let world = Self::new();

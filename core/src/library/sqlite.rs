@@ -16,8 +16,8 @@ use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
 
-use super::files::with_ending;
-use crate::error::{Error, display};
+use super::files::{check_ordinary_file, with_ending};
+use crate::error::Error;
 use crate::progress::Progress;
 use crate::raw_path::to_bytes;
 
@@ -68,15 +68,11 @@ fn connect_with(path: &Path, options: &str) -> Result<Connection> {
 }
 
 /// Refuses a database where it, or what SQLite keeps beside it, is no ordinary file: opening a pipe
-/// would wait for ever.
+/// would wait for ever, and a file with another name elsewhere would be written to there.
 fn check_files(path: &Path) -> Result<()> {
-    for file in ["", "-wal", "-shm", "-journal"].map(|ending| with_ending(path, ending)) {
-        if fs::symlink_metadata(&file).is_ok_and(|meta| !meta.is_file()) {
-            let words = format!("{} is no ordinary file", display(&file));
-            return Err(rusqlite::Error::SqliteFailure(FailureOf::new(SQLITE_CANTOPEN), Some(words)));
-        }
-    }
-    Ok(())
+    let files = ["", "-wal", "-shm", "-journal"].map(|ending| with_ending(path, ending));
+    let refused = |error: Error| rusqlite::Error::SqliteFailure(FailureOf::new(SQLITE_CANTOPEN), Some(error.to_string()));
+    files.iter().try_for_each(|file| check_ordinary_file(file)).map_err(refused)
 }
 
 /// Keeps what a file brings along from running.
