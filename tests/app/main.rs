@@ -22,6 +22,7 @@ mod history;
 mod hostile;
 mod import;
 mod import_plan;
+mod injected;
 mod label;
 mod learned;
 mod library;
