@@ -20,6 +20,7 @@ mod evaluate_online;
 mod generate;
 mod history;
 mod hostile;
+mod hours;
 mod import;
 mod import_plan;
 mod injected;
