@@ -351,9 +351,32 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    /// An empty disk, on which syncs of some files, by the ends of their names, do nothing.
-    pub(crate) fn without_syncs_of(dropped: &[&'static str]) -> Self {
-        Self { dropped: dropped.to_vec(), ..Self::default() }
+    /// The same disk, on which syncs of some files, by the ends of their names, do nothing.
+    pub(crate) fn without_syncs_of(mut self, dropped: &[&'static str]) -> Self {
+        self.dropped = dropped.to_vec();
+        self
+    }
+
+    /// A disk that has everything in a folder, safely. `name` is the folder's name there.
+    pub(crate) fn with_folder(folder: &Path, name: &Path) -> Self {
+        let mut disk = Self::default();
+        disk.put_folder(folder, name);
+        disk.live.clone_from(&disk.safe);
+        disk
+    }
+
+    fn put_folder(&mut self, folder: &Path, name: &Path) {
+        self.safe.insert(name.to_owned(), None);
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let (path, name) = (entry.path(), name.join(entry.file_name()));
+            if path.is_dir() {
+                self.put_folder(&path, &name);
+            } else {
+                let bytes = fs::read(path).unwrap();
+                self.files.push(Content { live: bytes.clone(), safe: bytes, pending: Vec::new() });
+                self.safe.insert(name, Some(self.files.len() - 1));
+            }
+        }
     }
 
     fn step(&mut self, step: Step) {

@@ -36,6 +36,8 @@ use crate::world::{World, copy_folder, program, ran, trials};
 const LIBRARY: &str = "lib.tessera";
 /// States that are drawn of each run.
 const STATES: u64 = 250;
+/// States that are drawn as a control.
+const CONTROL: u64 = 120;
 /// One of so many states is also looked at through the command line.
 const BY_COMMAND: u64 = 25;
 /// The images of a run.
@@ -90,6 +92,8 @@ struct Told {
 /// The record of a run.
 struct Run {
     world: World,
+    /// The disk before it.
+    base: Disk,
     ops: Vec<Op>,
     told: Vec<Told>,
     /// The head after each event, as the library had it in the end.
@@ -109,7 +113,7 @@ impl Run {
         for i in 0..IMAGES {
             world.picture(&format!("images/{}/{i}.png", ["disc", "grid"][i as usize % 2]), i as usize % 2, i, i);
         }
-        let mut run = Self { world, ops: Vec::new(), told: Vec::new(), heads: BTreeMap::new() };
+        let mut run = Self { world, base: Disk::default(), ops: Vec::new(), told: Vec::new(), heads: BTreeMap::new() };
         let mut expected = Expected { now: Model::new(), past: Vec::new(), future: Vec::new() };
         let first = |model: &mut Model| {
             // Images have their numbers in the order of their paths.
@@ -120,11 +124,13 @@ impl Run {
         expected.past.clear();
         let mut forgotten = Vec::new();
         run.command(&["import", LIBRARY, "images", "--labels", "class-folders"], &[], vec![model], &forgotten);
-        for n in 0..7 {
-            run.draw(n, &mut chance, &mut expected, &mut forgotten);
+        run.live(0..7, &mut chance, &mut expected, &mut forgotten);
+        // Every second run goes on with what a first power failure left.
+        if seed % 2 == 1 {
+            run.fail(&mut chance, &mut expected, &mut forgotten);
+            run.live(7..12, &mut chance, &mut expected, &mut forgotten);
         }
-        copy_folder(&run.world.at(LIBRARY), &run.world.at("copy"));
-        let library = Session::new(1, 0).unwrap().open_library(&run.world.at("copy")).unwrap();
+        let library = run.copy();
         let events = library.events().unwrap();
         run.heads = events.iter().map(|event| (event.id.0, event.link.as_ref().unwrap().head.to_string())).collect();
         for told in &run.told {
@@ -133,6 +139,38 @@ impl Run {
         assert_eq!(model_of(&library), expected.now);
         drop(library);
         run
+    }
+
+    /// Runs some commands.
+    fn live(&mut self, commands: Range<u32>, chance: &mut Dice, expected: &mut Expected, forgotten: &mut Vec<String>) {
+        commands.for_each(|n| self.draw(n, chance, expected, forgotten));
+    }
+
+    /// Begins a new record with what a power failure somewhere in this one left.
+    fn fail(&mut self, chance: &mut Dice, expected: &mut Expected, forgotten: &mut Vec<String>) {
+        let first = self.told[0].at + 1;
+        let at = first + chance.below(self.ops.len() - first + 1);
+        let mut disk = self.base.clone();
+        self.ops[..at].iter().for_each(|op| disk.apply(op));
+        let folder = self.world.at(LIBRARY);
+        fs::remove_dir_all(&folder).unwrap();
+        disk.crash(self.world.path(), chance);
+        self.base = Disk::with_folder(&folder, Path::new(LIBRARY));
+        let last = self.copy().head().unwrap().event.0;
+        let mut found = std::mem::take(&mut self.told).into_iter().filter(|told| told.event == last);
+        let found = found.next().unwrap_or_else(|| panic!("event {last} was never told of"));
+        (expected.now, expected.past, expected.future) = (found.model.clone(), Vec::new(), Vec::new());
+        forgotten.clone_from(&found.forgotten);
+        self.told.push(Told { at: 0, ..found });
+        self.ops = vec![Op::Told(Vec::new())];
+    }
+
+    /// A copy of the library, opened.
+    fn copy(&self) -> Library {
+        let copy = self.world.at("copy");
+        let _ = fs::remove_dir_all(&copy);
+        copy_folder(&self.world.at(LIBRARY), &copy);
+        Session::new(1, 0).unwrap().open_library(&copy).unwrap()
     }
 
     /// Draws the `n`th command, and runs it.
@@ -236,16 +274,16 @@ impl Run {
 
     /// The record as a disk, with all of it done.
     fn whole(&self) -> Disk {
-        let mut disk = Disk::default();
+        let mut disk = self.base.clone();
         self.ops.iter().for_each(|op| disk.apply(op));
         disk
     }
 
     /// Tries the states of some seeds. Returns what came of each.
     fn states(&self, session: &Session, seeds: Range<u64>, dropped: &[&'static str]) -> Vec<Result<Found, Fault>> {
-        let mut drawn: Vec<(usize, u64)> = seeds.map(|seed| (Dice(seed ^ 0x5851_f42d_4c95_7f2d).below(self.ops.len() + 1), seed)).collect();
+        let mut drawn: Vec<(usize, u64)> = seeds.map(|seed| (1 + Dice(seed ^ 0x5851_f42d_4c95_7f2d).below(self.ops.len()), seed)).collect();
         drawn.sort_unstable();
-        let mut disk = Disk::without_syncs_of(dropped);
+        let mut disk = self.base.clone().without_syncs_of(dropped);
         let mut done = 0;
         drawn
             .into_iter()
@@ -447,20 +485,20 @@ fn a_sync_that_is_left_out_is_noticed() {
     }
     let (session, run) = (Session::new(1, 0).unwrap(), Run::new(2));
     let lost = |dropped: &[&'static str]| {
-        let states = run.states(&session, 2 * STATES..3 * STATES, dropped);
+        let states = run.states(&session, 2 * STATES..2 * STATES + CONTROL, dropped);
         states.iter().filter(|state| state.as_ref().is_err_and(|fault| fault.is_lost)).count()
     };
     assert_eq!(lost(&[]), 0);
     // The journal alone is a second copy: without its syncs nothing is lost while the database has
     // its own, and what is torn in it is named.
-    let without_journal = run.states(&session, 2 * STATES..3 * STATES, &["journal.jsonl", ".part"]);
+    let without_journal = run.states(&session, 2 * STATES..2 * STATES + CONTROL, &["journal.jsonl", ".part"]);
     let faults: Vec<&Fault> = without_journal.iter().filter_map(|state| state.as_ref().err()).collect();
     assert!(!faults.is_empty() && faults.iter().all(|fault| !fault.is_lost));
     let without_log = lost(&["library.db-wal"]);
-    assert!(without_log > 0, "without syncs of the write-ahead log nothing was lost in {STATES} states");
+    assert!(without_log > 0, "without syncs of the write-ahead log nothing was lost in {CONTROL} states");
     let without_both = lost(&["library.db-wal", "journal.jsonl", ".part"]);
     println!(
-        "of {STATES} states, {without_log} lost something without syncs of the log, {without_both} without those of the journal either"
+        "of {CONTROL} states, {without_log} lost something without syncs of the log, {without_both} without those of the journal either"
     );
     assert!(without_both >= without_log, "{without_both} lost without both, {without_log} without one");
 }
