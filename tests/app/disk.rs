@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::dice::Dice;
+use crate::world::run_by;
 
 /// What a disk writes whole or not at all, in bytes.
 const SECTOR: usize = 512;
@@ -50,17 +51,7 @@ pub(crate) enum Op {
 pub(crate) fn recorded(program: &Command, record: &Path) -> Command {
     let mut command = Command::new("strace");
     command.args(["-f", "-yy", "-xx", "-s", "4194304", "-e", CALLS, "-e", "signal=none", "-o"]).arg(record);
-    command.arg(program.get_program()).args(program.get_args());
-    if let Some(folder) = program.get_current_dir() {
-        command.current_dir(folder);
-    }
-    for (name, value) in program.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command
+    run_by(command, program)
 }
 
 /// Whether system calls can be recorded here; if not, why.

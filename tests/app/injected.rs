@@ -14,7 +14,7 @@ use tessera::session::Session;
 use tessera_core::library::chain::HeadPlace;
 
 use crate::disk::can_record;
-use crate::world::{Ran, World, copy_folder, program, ran};
+use crate::world::{Ran, World, copy_folder, program, ran, run_by};
 
 const LIBRARY: &str = "lib.tessera";
 
@@ -117,9 +117,7 @@ fn run(world: &World, victim: &Victim, failure: &Failure, n: Option<usize>) -> R
         let ever = if failure.for_ever { "+" } else { "" };
         command.args(["-e", &format!("inject={}:{}:when={n}{ever}", failure.calls, failure.how)]);
     }
-    command.arg(plain.get_program()).args(plain.get_args()).current_dir(world.path());
-    plain.get_envs().for_each(|(name, value)| drop(value.map(|value| command.env(name, value))));
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = run_by(command, &plain).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let lines: String = (0..victim.labels).map(|i| format!("{}\n", json!({"image": 1 + i % 2, "label": format!("line {i}")}))).collect();
     // It may have ended before it reads them.
     let _ = child.stdin.take().unwrap().write_all(lines.as_bytes());

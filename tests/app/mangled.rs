@@ -16,15 +16,15 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
-use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::dice::Dice;
-use crate::world::{World, copy_folder, program, trials};
+use crate::world::{World, copy_folder, program, run_by, trials};
 
 /// How long a command may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -406,7 +406,11 @@ fn wait(child: &mut Child, patience: Option<Duration>) -> (i32, Duration, u64) {
 fn run(world: &World, arguments: &[&str], patience: Option<Duration>) -> Ended {
     let output = world.at("said");
     let file = File::create(&output).unwrap();
-    let mut command = program(&world.at("work"), arguments.iter().chain(&["--threads", "1"]));
+    let plain = program(&world.at("work"), arguments.iter().chain(&["--threads", "1"]));
+    // The limit must hold from the first moment on; the shell becomes the program.
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -d {}; exec \"$0\" \"$@\"", MEMORY >> 10)]);
+    let mut command = run_by(command, &plain);
     // What a program that was stopped leaves among temporary files goes with the folder.
     command
         .env("XDG_DATA_HOME", world.at("home"))
@@ -415,8 +419,6 @@ fn run(world: &World, arguments: &[&str], patience: Option<Duration>) -> Ended {
         .stdout(file.try_clone().unwrap())
         .stderr(file);
     let mut child = command.spawn().unwrap();
-    let limit = Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) };
-    prlimit(Some(Pid::from_child(&child)), Resource::Data, limit).unwrap();
     let (code, took, memory) = wait(&mut child, patience);
     let said = String::from_utf8_lossy(&fs::read(&output).unwrap()).into_owned();
     Ended { code, said, took, memory }

@@ -53,6 +53,20 @@ pub(crate) fn program<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterat
     command
 }
 
+/// Has another program, such as `strace`, run what a command would run, with its folder and
+/// variables.
+pub(crate) fn run_by(mut other: Command, command: &Command) -> Command {
+    other.arg(command.get_program()).args(command.get_args());
+    command.get_current_dir().map(|folder| other.current_dir(folder));
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => other.env(name, value),
+            None => other.env_remove(name),
+        };
+    }
+    other
+}
+
 /// Runs the program in `folder`.
 pub(crate) fn tessera<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Ran {
     ran(program(folder, arguments).stdin(Stdio::null()).output().unwrap())
