@@ -1,9 +1,9 @@
 //! A disk made of the system calls of a program as `strace` recorded them, and what of it would be
 //! left if the power failed after any of them.
 //!
-//! What was written to a file is safe after a sync of that file, what was done to names after a sync
-//! of their folder. Whatever was not safe is there after a crash, or not, or in part, sector by
-//! sector. Bytes that were safe stay as they are: SQLite relies on that, too
+//! What was written to a file is safe after a sync of that file, what was done to names after a
+//! sync of their folder. Whatever was not safe is there after a crash, or not, or in part, sector
+//! by sector. Bytes that were safe stay as they are: SQLite relies on that, too
 //! (<https://sqlite.org/psow.html>).
 #![cfg(target_os = "linux")]
 

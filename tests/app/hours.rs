@@ -1,5 +1,5 @@
-//! Hours of use: a million random acts through one process of the program, with its memory, its open
-//! files and its time told by tenths, and with a model of what must be there in the end.
+//! Hours of use: a million random acts through one process of the program, with its memory, its
+//! open files and its time told by tenths, and with a model of what must be there in the end.
 //!
 //! ```sh
 //! TESSERA_ACTS=100000 cargo test -p tessera --test app -- --ignored --nocapture hours_of_use

@@ -224,13 +224,21 @@ impl<'a> Scratch<'a> {
     }
 
     /// Replaces the library's database by the new one, which must be closed.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also where SQLite could not merge the new one's write-ahead log into it: the
+    /// old database stays.
     pub(super) fn put_in_place(self) -> Result<()> {
+        let [draft, log, _] = of_database(&self.folder, DATABASE);
+        if fs::metadata(&log).is_ok_and(|meta| meta.len() > 0) {
+            let cause = io::Error::other("not all of it could be written");
+            return Err(Error::io("write", &draft)(cause));
+        }
         for folder in [self.library, &self.folder] {
             let [_, wal, shm] = of_database(folder, DATABASE);
             remove(&wal)?;
             remove(&shm)?;
         }
-        let draft = self.database();
         put_in_place(&Disk, &draft, &self.library.join(DATABASE)).map_err(Error::io("replace", self.library.join(DATABASE)))?;
         let _ = fs::remove_dir_all(&self.folder);
         Ok(())
