@@ -1,14 +1,26 @@
 #!/usr/bin/env bash
-# The long proofs of RELIABILITY.md: about forty minutes. With TESSERA_DATA the hostile files too; with cargo-fuzz all fuzz targets,
+# The long proofs of RELIABILITY.md: about two and a half hours, and some hours more for HOURS. With TESSERA_DATA the hostile files too; with cargo-fuzz all fuzz targets,
 # ten minutes each, three hours.
 #
-#   benches/reliability.sh
+#   [HOURS=1] benches/reliability.sh
 #
+# With HOURS also 100,000 power failures and 100,000 changed folders, in ranges of seeds; each prints its figures, to be summed.
 # Some of it can only be tried by the system's administrator (a small disk, another user), and is skipped otherwise.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo test --locked -p tessera-core --test core -- --ignored --nocapture
 cargo test --locked -p tessera --no-default-features --test app -- --ignored --nocapture
+if [ -n "${HOURS:-}" ]; then
+    ranges() {
+        local test=$1 step=$2 from
+        for ((from = 0; from < 100000; from += step)); do
+            TESSERA_TRIALS=$from..$((from + step)) \
+                cargo test --locked -p tessera --no-default-features --test app -- --ignored --nocapture "$test"
+        done
+    }
+    ranges long_power_failures 10000
+    ranges random_folders 5000
+fi
 TESSERA_MUTATIONS=20000 cargo test --locked -p tessera --no-default-features --test app -- replay::
 cargo bench --locked -p tessera --no-default-features
 if [ -n "${TESSERA_DATA:-}" ]; then

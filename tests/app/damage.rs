@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::dice::Dice;
-use crate::world::{World, copy_folder};
+use crate::world::{World, copy_folder, trials as seeds_of};
 
 /// A library with two images and an event for each of some acts.
 fn lived() -> World {
@@ -125,8 +125,6 @@ fn what_is_damaged_at_random_is_mended_or_named() {
 #[test]
 #[ignore = "1,000 libraries, or those of TESSERA_TRIALS"]
 fn random_damage_is_mended_or_named() {
-    let range = std::env::var("TESSERA_TRIALS").unwrap_or_else(|_| "0..1000".into());
-    let (from, to) = range.split_once("..").unwrap();
-    let seeds = from.parse().unwrap()..to.parse().unwrap();
+    let seeds = seeds_of(0..1000);
     println!("{} of {} libraries lost something, and said so", trials(seeds.clone()), seeds.end - seeds.start);
 }

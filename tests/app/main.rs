@@ -9,6 +9,7 @@ mod damage;
 mod desk;
 mod desk_clusters;
 mod dice;
+mod disk;
 mod documents;
 mod duplicates;
 mod evaluate;
@@ -19,15 +20,19 @@ mod evaluate_online;
 mod generate;
 mod history;
 mod hostile;
+mod hours;
 mod import;
 mod import_plan;
+mod injected;
 mod label;
 mod learned;
 mod library;
 #[path = "../core/made.rs"]
 mod made;
+mod mangled;
 mod map;
 mod networks;
+mod power;
 mod read_only;
 #[path = "../../fuzz/src/readers.rs"]
 mod readers;

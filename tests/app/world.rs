@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -45,11 +46,25 @@ impl Ran {
 }
 
 /// The program in `folder`, with its data folder there too and no display.
-fn program<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Command {
+pub(crate) fn program<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
     command.args(arguments).current_dir(folder).env("XDG_DATA_HOME", folder.join("home"));
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     command
+}
+
+/// Has another program, such as `strace`, run what a command would run, with its folder and
+/// variables.
+pub(crate) fn run_by(mut other: Command, command: &Command) -> Command {
+    other.arg(command.get_program()).args(command.get_args());
+    command.get_current_dir().map(|folder| other.current_dir(folder));
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => other.env(name, value),
+            None => other.env_remove(name),
+        };
+    }
+    other
 }
 
 /// Runs the program in `folder`.
@@ -76,12 +91,26 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
+/// The seeds that a long test tries: those of `TESSERA_TRIALS`, such as `1000..2000`, or the usual
+/// ones.
+pub(crate) fn trials(usual: Range<u64>) -> Range<u64> {
+    let Ok(text) = std::env::var("TESSERA_TRIALS") else { return usual };
+    let range = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    range.unwrap_or_else(|| panic!("TESSERA_TRIALS is {text:?}, but it must be a range like 1000..2000"))
+}
+
 /// A folder of the test's own.
 pub(crate) struct World(TempDir);
 
 impl World {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
+    }
+
+    /// In memory, where the system has files there: for tests of which a power failure is another
+    /// matter.
+    pub(crate) fn in_memory() -> Self {
+        Self(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
     }
 
     /// A world with `images`: two classes, three objects each, four views an object.

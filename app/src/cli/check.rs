@@ -10,7 +10,7 @@ use tessera_core::error::display;
 use tessera_core::library::chain::{ChainSummary, HeadPlace, NotedHead};
 use tessera_core::library::event::EventId;
 use tessera_core::library::health::InMemory;
-use tessera_core::library::journal::{JOURNAL, read};
+use tessera_core::library::journal::{read, text_of};
 use tessera_core::library::learned::LearnedFeatures;
 use tessera_core::library::pair::WordsNetwork;
 use tessera_core::library::repair::{Side, keep, repair};
@@ -262,7 +262,7 @@ fn look(librarian: &Librarian<'_>, folder: &Path, noted: Option<&NotedHead>, men
             if matches!(error, Error::Io { .. }) && !is_cache {
                 return Err(error.into());
             }
-            let journal = std::fs::read(folder.join(JOURNAL)).map(|text| read(&text).1).unwrap_or_default();
+            let journal = text_of(folder).map(|text| read(&text).1).unwrap_or_default();
             let problems = std::iter::once(error.to_string()).chain(journal.into_iter().map(|line| line.words)).collect();
             return Ok(Findings { problems, is_cache, missing: usize::MAX, ..Findings::default() });
         }

@@ -2,6 +2,8 @@
 //! replacing one by another.
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -63,6 +65,11 @@ pub(super) fn check_ordinary(folder: &Path) -> Result<()> {
 /// How deep folders in a library lie at most: `models`, a model, its files.
 const DEPTH: usize = 4;
 
+/// The same for one file, or nothing, at a path.
+pub(super) fn check_ordinary_file(path: &Path) -> Result<()> {
+    check_entry(path, DEPTH)
+}
+
 fn check_entry(path: &Path, depth: usize) -> Result<()> {
     let meta = match fs::symlink_metadata(path) {
         // Another program may have taken away what it had just made.
@@ -104,6 +111,55 @@ pub(super) fn beside(folder: &Path) -> PathBuf {
     let ending = folder.extension().map_or_else(String::new, |ending| format!(".{}", ending.to_string_lossy()));
     let named = |n: u32| folder.with_file_name(format!("{stem}-{n}{ending}"));
     (2..).map(named).find(|path| fs::symlink_metadata(path).is_err()).unwrap_or_else(|| named(0))
+}
+
+/// Reads a file that may come from a stranger: a pipe would be waited for, and a link leads
+/// elsewhere.
+///
+/// # Errors
+/// Those of the system; [`io::ErrorKind::InvalidInput`] where there is something else.
+pub(super) fn read_ordinary(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no ordinary file"));
+    }
+    fs::read(path)
+}
+
+/// Copies a file, and its rights. Holes in it stay holes: a file from a stranger can claim to be
+/// longer than any disk.
+///
+/// # Errors
+/// Those of the system.
+#[cfg(target_os = "linux")]
+pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::fs::SeekFrom;
+    use std::io::{Read as _, Seek as _};
+    let (mut source, mut copy) = (File::open(from)?, File::create(to)?);
+    let meta = source.metadata()?;
+    copy.set_len(meta.len())?;
+    let mut at = 0;
+    while at < meta.len() {
+        let start = match rustix::fs::seek(&source, SeekFrom::Data(at)) {
+            // From here on there is nothing but a hole.
+            Err(rustix::io::Errno::NXIO) => break,
+            start => start?,
+        };
+        let end = rustix::fs::seek(&source, SeekFrom::Hole(start))?;
+        source.seek(io::SeekFrom::Start(start))?;
+        copy.seek(io::SeekFrom::Start(start))?;
+        io::copy(&mut (&source).take(end - start), &mut copy)?;
+        at = end;
+    }
+    copy.set_permissions(meta.permissions())
+}
+
+/// Copies a file, and its rights.
+///
+/// # Errors
+/// Those of the system.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to).map(drop)
 }
 
 /// Deletes a file, if it is there.
@@ -168,13 +224,21 @@ impl<'a> Scratch<'a> {
     }
 
     /// Replaces the library's database by the new one, which must be closed.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also where SQLite could not merge the new one's write-ahead log into it: the
+    /// old database stays.
     pub(super) fn put_in_place(self) -> Result<()> {
+        let [draft, log, _] = of_database(&self.folder, DATABASE);
+        if fs::metadata(&log).is_ok_and(|meta| meta.len() > 0) {
+            let cause = io::Error::other("not all of it could be written");
+            return Err(Error::io("write", &draft)(cause));
+        }
         for folder in [self.library, &self.folder] {
             let [_, wal, shm] = of_database(folder, DATABASE);
             remove(&wal)?;
             remove(&shm)?;
         }
-        let draft = self.database();
         put_in_place(&Disk, &draft, &self.library.join(DATABASE)).map_err(Error::io("replace", self.library.join(DATABASE)))?;
         let _ = fs::remove_dir_all(&self.folder);
         Ok(())
@@ -193,9 +257,9 @@ pub(super) fn keep_damaged(folder: &Path) -> Result<Option<PathBuf>> {
         }
         return Ok(None);
     }
-    fs::copy(&path, &kept).map_err(Error::io("copy", &path))?;
+    copy(&path, &kept).map_err(Error::io("copy", &path))?;
     if wal.is_file() {
-        fs::copy(&wal, with_ending(&kept, "-wal")).map_err(Error::io("copy", &wal))?;
+        copy(&wal, &with_ending(&kept, "-wal")).map_err(Error::io("copy", &wal))?;
     }
     Ok(Some(kept))
 }

@@ -7,6 +7,7 @@
 //! was written, or whose event is not what its link says, is reported and skipped, and gaps in the
 //! numbers are reported.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::{Fault, Head};
 use super::event::{Change, ContentHash, Event, EventId, EventKind, RootId};
-use super::files::with_ending;
+use super::files::{read_ordinary, with_ending};
 use super::link::{Digest, Link};
 use super::state::{Place, Root};
 use crate::envelope::{hash64, replace_on};
@@ -224,6 +225,14 @@ pub fn read_line(text: &[u8]) -> Result<(u64, Line), String> {
         Some(event) => Err(Fault::Altered(event.id).to_string()),
         None => Ok((n, line)),
     }
+}
+
+/// The text of the journal of the library in `folder`.
+///
+/// # Errors
+/// Those of the system; [`io::ErrorKind::InvalidInput`] where it is no ordinary file.
+pub fn text_of(folder: &Path) -> io::Result<Vec<u8>> {
+    read_ordinary(&folder.join(JOURNAL))
 }
 
 /// What is wrong with a line of a journal.

@@ -236,9 +236,13 @@ impl Store {
         // below.
         self.put_roots(&rest)?;
         for event in events.values_mut() {
-            // An event does not fit when earlier ones are lost.
-            if let Err(error) = self.enter(event) {
-                lost.push(format!("event {} ({}) could not be entered: {error}", event.id.0, event.words));
+            match self.enter(event) {
+                // An event does not fit when earlier ones are lost.
+                Err(error @ Error::Data { .. }) => {
+                    lost.push(format!("event {} ({}) could not be entered: {error}", event.id.0, event.words));
+                }
+                // Nothing is lost because a disk is full: that ends the work.
+                entered => entered?,
             }
         }
         self.put_roots(&rest)?;

@@ -106,7 +106,13 @@ impl Library {
             let found = format!("a folder with other things in it, such as `{}`", other.file_name().to_string_lossy());
             return Err(Error::data(folder, "a new name, an empty folder or a library", found, "choose another name for the library"));
         }
+        let made: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists()).collect();
         fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        // A folder whose name is not on the disk is lost with all that is acknowledged in it.
+        for folder in made {
+            let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            opening.storage.sync_folder(parent).map_err(Error::io("write", parent))?;
+        }
         Self::start(folder, opening, true)
     }
 

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::features::Stamp;
-use super::files::{DATABASE, JOURNAL, of_database};
+use super::files::{DATABASE, JOURNAL, copy as copy_file, of_database};
 use super::sqlite;
 use crate::error::{Error, Result};
 
@@ -109,12 +109,12 @@ impl ReadCopy {
         let [database, wal, _] = of_database(folder, DATABASE);
         if copy.by_sqlite(&database).is_err() {
             for (from, to) in [&database, &wal].into_iter().zip(of_database(copy.0.path(), DATABASE)).filter(|(from, _)| from.is_file()) {
-                fs::copy(from, to).map_err(Error::io("copy", from))?;
+                copy_file(from, &to).map_err(Error::io("copy", from))?;
             }
         }
         let journal = folder.join(JOURNAL);
         if journal.is_file() {
-            fs::copy(&journal, copy.0.path().join(JOURNAL)).map_err(Error::io("copy", &journal))?;
+            copy_file(&journal, &copy.0.path().join(JOURNAL)).map_err(Error::io("copy", &journal))?;
         }
         Ok(copy)
     }

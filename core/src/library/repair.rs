@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::cache::Cache;
 use super::chain::Head;
 use super::event::{Event, EventId};
-use super::files::{CACHE, DATABASE, JOURNAL, Scratch, beside, is_library, keep_damaged, of_database, remove};
+use super::files::{CACHE, DATABASE, JOURNAL, Scratch, beside, copy, is_library, keep_damaged, of_database, remove};
 use super::journal::{self, DamagedLine, Line};
 use super::journal_sync::WRITTEN_ANEW;
 use super::learned::SWITCH;
@@ -49,7 +49,7 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     let path = folder.join(DATABASE);
     let mut done = Repaired::default();
     let (mut closed_at, mut journal_reached) = (None, EventId(0));
-    let (lines, problems) = match fs::read(folder.join(JOURNAL)) {
+    let (lines, problems) = match journal::text_of(folder) {
         Ok(text) => {
             closed_at = journal::closed_at(&text);
             journal_reached = journal::reached(&text);
@@ -111,7 +111,7 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     }
     let is_short = !problems.is_empty() || !more.is_empty();
     if let Some(base) = base.filter(|base| is_short || base.event > last) {
-        fs::copy(&base.path, &draft).map_err(Error::io("copy", &base.path))?;
+        copy(&base.path, &draft).map_err(Error::io("copy", &base.path))?;
         done.done.push(format!("taken from the snapshot after event {}", base.event.0));
     }
     {
@@ -192,7 +192,7 @@ pub enum Side {
 pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<String>, PathBuf)> {
     let _lock = lock::take(folder)?;
     let (path, journal_path) = (folder.join(DATABASE), folder.join(JOURNAL));
-    let text = fs::read(&journal_path).map_err(Error::io("read", &journal_path))?;
+    let text = journal::text_of(folder).map_err(Error::io("read", &journal_path))?;
     let (lines, problems) = journal::read(&text);
     if !lines.iter().any(|line| line.event_id().is_some()) {
         return Err(Error::data(&journal_path, "a journal that tells events", "none that can be read", REPAIR));
@@ -210,7 +210,7 @@ pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<Strin
             for (from, to) in
                 of_database(folder, DATABASE).iter().zip(of_database(&other, DATABASE)).take(2).filter(|(from, _)| from.is_file())
             {
-                fs::copy(from, to).map_err(Error::io("copy", from))?;
+                copy(from, &to).map_err(Error::io("copy", from))?;
             }
             let scratch = Scratch::new(folder)?;
             done.extend(from_lines(&scratch.database(), lines, journal::reached(&text), progress)?);
@@ -318,7 +318,7 @@ fn told_head(lines: &[Line], event: EventId) -> Option<Digest> {
 
 /// Whether a folder has the journal or snapshots of a library, but not its database.
 pub fn has_lost_its_database(folder: &Path) -> bool {
-    let told = || fs::read(folder.join(JOURNAL)).is_ok_and(|text| journal::reached(&text) > EventId(0));
+    let told = || journal::text_of(folder).is_ok_and(|text| journal::reached(&text) > EventId(0));
     // A new database file is empty until its write-ahead log is merged into it.
     let is_filled = |path: &Path| fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
     let [database, wal, _] = of_database(folder, DATABASE);

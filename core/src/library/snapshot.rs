@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::cache::Cache;
 use super::event::EventId;
-use super::files::{CACHE, DATABASE, JOURNAL, Scratch, keep_damaged, put_in_place, with_ending};
+use super::files::{CACHE, DATABASE, JOURNAL, Scratch, copy, keep_damaged, put_in_place, with_ending};
 use super::lock;
 use super::store::inspect::verify;
 use super::store::{FORGOT, FORGOT_AT, RESTORED, Store};
@@ -145,7 +145,7 @@ pub fn restore(folder: &Path, snapshot: &Path, progress: &Progress) -> Result<Pa
     verify(snapshot, progress)?;
     let scratch = Scratch::new(folder)?;
     let draft = scratch.database();
-    fs::copy(snapshot, &draft).map_err(Error::io("copy", snapshot))?;
+    copy(snapshot, &draft).map_err(Error::io("copy", snapshot))?;
     {
         let mut store = Store::open(&draft, false, Arc::new(Disk), progress)?;
         store.set_fact(RESTORED, next_time(folder))?;

@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::ffi::{Error as FailureOf, SQLITE_CANTOPEN};
 use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
 
-use super::files::with_ending;
+use super::files::{check_ordinary_file, with_ending};
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::raw_path::to_bytes;
@@ -31,6 +32,7 @@ const STATEMENT: i32 = 100_000;
 pub(super) fn connect(path: &Path, create: bool, progress: &Progress) -> Result<Connection> {
     let create = if create { OpenFlags::SQLITE_OPEN_CREATE } else { OpenFlags::empty() };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    check_files(path)?;
     let mut db = Connection::open_with_flags(real(path), flags | create)?;
     protect(&db)?;
     db.busy_timeout(Duration::from_secs(5))?;
@@ -58,10 +60,19 @@ pub(super) fn is_log_empty(path: &Path) -> bool {
 fn connect_with(path: &Path, options: &str) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let name: String = to_bytes(&real(path)).iter().map(|byte| format!("%{byte:02x}")).collect();
+    check_files(path)?;
     let db = Connection::open_with_flags(format!("file:{name}{options}"), flags | OpenFlags::SQLITE_OPEN_URI)?;
     protect(&db)?;
     db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(db)
+}
+
+/// Refuses a database where it, or what SQLite keeps beside it, is no ordinary file: opening a pipe
+/// would wait for ever, and a file with another name elsewhere would be written to there.
+fn check_files(path: &Path) -> Result<()> {
+    let files = ["", "-wal", "-shm", "-journal"].map(|ending| with_ending(path, ending));
+    let refused = |error: Error| rusqlite::Error::SqliteFailure(FailureOf::new(SQLITE_CANTOPEN), Some(error.to_string()));
+    files.iter().try_for_each(|file| check_ordinary_file(file)).map_err(refused)
 }
 
 /// Keeps what a file brings along from running.

@@ -222,7 +222,7 @@ fn forgotten_in(folder: &Path, progress: &Progress) -> HashSet<ContentHash> {
     let by_database = ReadCopy::of(folder).and_then(|copy| Store::open_copy(&copy.database(), progress)?.forgotten());
     by_database.unwrap_or_else(|_| {
         let mut forgotten = HashSet::new();
-        for line in fs::read(folder.join(journal::JOURNAL)).map(|text| journal::read(&text).0).unwrap_or_default() {
+        for line in journal::text_of(folder).map(|text| journal::read(&text).0).unwrap_or_default() {
             match line {
                 journal::Line::Forgotten(hash) => drop(forgotten.insert(hash)),
                 journal::Line::Again(hash) => drop(forgotten.remove(&hash)),
@@ -277,7 +277,7 @@ fn make_again(backup: &BackupFolder, list: &BackupList, staged: &Path, progress:
 /// Refuses a backup that is neither the past nor the future of the history that is there. What
 /// cannot be read any more cannot be compared, and is kept all the same.
 fn check_related(folder: &Path, from: &Path, list: &BackupList, theirs: &[Joint], progress: &Progress) -> Result<()> {
-    let told = fs::read(folder.join(journal::JOURNAL)).map(|text| journal::read(&text).0).unwrap_or_default();
+    let told = journal::text_of(folder).map(|text| journal::read(&text).0).unwrap_or_default();
     let events = salvage(&folder.join(DATABASE), progress).into_iter().chain(told.into_iter().filter_map(journal::Line::into_event));
     let own: Vec<Head> = events.filter_map(|event| Some(Head { event: event.id, digest: event.link?.head })).collect();
     let is_past = own.contains(&list.head()) || list.head().event.0 == 0;
