@@ -3,7 +3,9 @@
 
 mod cover_tree;
 mod errors;
+mod memory;
 mod mixture;
+mod online;
 mod work;
 
 #[pyo3::pymodule]
@@ -13,5 +15,9 @@ mod _native {
     #[pymodule_export]
     use crate::errors::{CancelledError, Error, InvalidValueError};
     #[pymodule_export]
+    use crate::memory::MemoryTree;
+    #[pymodule_export]
     use crate::mixture::Mixture;
+    #[pymodule_export]
+    use crate::online::Online;
 }

@@ -1,7 +1,17 @@
 """The methods of Tessera as scikit-learn estimators."""
 
 from ._native import CancelledError, Error, InvalidValueError
+from .memory import MemoryTreeClassifier
 from .mixture import CanopyMixture
 from .neighbors import CoverTreeNeighbors
+from .online import OnlineClassifier
 
-__all__ = ["CancelledError", "CanopyMixture", "CoverTreeNeighbors", "Error", "InvalidValueError"]
+__all__ = [
+    "CancelledError",
+    "CanopyMixture",
+    "CoverTreeNeighbors",
+    "Error",
+    "InvalidValueError",
+    "MemoryTreeClassifier",
+    "OnlineClassifier",
+]

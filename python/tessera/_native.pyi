@@ -1,21 +1,25 @@
 from collections.abc import Callable
-from typing import Any
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-Told = Callable[[str, int, int], object] | None
-Found = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
+_Told = Callable[[str, int, int], object] | None
+_Found = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
+
+__all__ = ["CancelledError", "CoverTree", "Error", "InvalidValueError", "MemoryTree", "Mixture", "Online"]
 
 class Error(Exception): ...
 class InvalidValueError(Error): ...
 class CancelledError(Error): ...
 
+@final
 class CoverTree:
     def __new__(cls, points: NDArray[np.float32], base: float) -> CoverTree: ...
-    def nearest(self, queries: NDArray[np.float32], k: int, told: Told) -> Found: ...
-    def within(self, queries: NDArray[np.float32], radius: float, told: Told) -> Found: ...
+    def nearest(self, queries: NDArray[np.float32], k: int, told: _Told) -> _Found: ...
+    def within(self, queries: NDArray[np.float32], radius: float, told: _Told) -> _Found: ...
 
+@final
 class Mixture:
     def __new__(
         cls,
@@ -26,7 +30,7 @@ class Mixture:
         floor: float,
         iterations: int,
         seed: int,
-        told: Told,
+        told: _Told,
     ) -> Mixture: ...
     @staticmethod
     def from_json(covariance: str, json: str) -> Mixture: ...
@@ -34,4 +38,76 @@ class Mixture:
     def shares(self) -> NDArray[np.float64]: ...
     def means(self) -> NDArray[np.float64]: ...
     def variances(self) -> NDArray[np.float64]: ...
-    def log_densities(self, points: NDArray[np.float32], told: Told) -> NDArray[np.float64]: ...
+    def log_densities(self, points: NDArray[np.float32], told: _Told) -> NDArray[np.float64]: ...
+
+@final
+class Online:
+    def __new__(
+        cls,
+        dimension: int,
+        learner: str,
+        metric: str,
+        loss_power: float,
+        margin: float | None,
+        update: str,
+        guard: int | None,
+        aggressiveness: float,
+        ridge: float,
+        scale: float,
+        seed: int,
+    ) -> Online: ...
+    def learn(self, rows: NDArray[np.float64], truths: NDArray[np.int64], classes: int, told: _Told) -> int: ...
+    def scores(self, rows: NDArray[np.float64], told: _Told) -> NDArray[np.float64]: ...
+    def state(self) -> bytes: ...
+    @staticmethod
+    def restored(bytes: bytes) -> Online: ...
+
+@final
+class MemoryTree:
+    def __new__(
+        cls,
+        several: bool,
+        trees: int,
+        alpha: float,
+        leaf_factor: float,
+        reroutes: int,
+        router_rate: float,
+        scorer_rate: float,
+        label_rate: float,
+        similarity: str,
+        learn_scorer: bool,
+        seed: int,
+    ) -> MemoryTree: ...
+    def learn(
+        self,
+        first: int,
+        ends: NDArray[np.int64],
+        columns: NDArray[np.int64],
+        values: NDArray[np.float32],
+        label_ends: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        passes: int,
+        told: _Told,
+    ) -> None: ...
+    def predict(
+        self,
+        ends: NDArray[np.int64],
+        columns: NDArray[np.int64],
+        values: NDArray[np.float32],
+        leaves: int,
+        told: _Told,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+    def recall(
+        self,
+        ends: NDArray[np.int64],
+        columns: NDArray[np.int64],
+        values: NDArray[np.float32],
+        k: int,
+        leaves: int,
+        told: _Told,
+    ) -> _Found: ...
+    def forget(self, ids: list[int]) -> int: ...
+    def size(self) -> int: ...
+    def state(self) -> bytes: ...
+    @staticmethod
+    def restored(bytes: bytes) -> MemoryTree: ...

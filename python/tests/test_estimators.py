@@ -11,8 +11,10 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tessera
+import tessera.memory
 import tessera.mixture
 import tessera.neighbors
+import tessera.online
 from tessera import CanopyMixture, CoverTreeNeighbors
 
 
@@ -21,7 +23,7 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("module", [tessera.mixture, tessera.neighbors])
+@pytest.mark.parametrize("module", [tessera.memory, tessera.mixture, tessera.neighbors, tessera.online])
 def test_examples(module):
     failed, tried = doctest.testmod(module)
     assert tried > 0 and failed == 0
