@@ -1,6 +1,7 @@
 //! The methods of `tessera-core` for Python. Arrays are read in place, and the interpreter is free
 //! while they work; the package `tessera` makes estimators of these classes.
 
+mod candidates;
 mod cover_tree;
 mod errors;
 mod memory;
@@ -10,6 +11,8 @@ mod work;
 
 #[pyo3::pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::candidates::Candidates;
     #[pymodule_export]
     use crate::cover_tree::CoverTree;
     #[pymodule_export]

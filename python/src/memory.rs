@@ -17,6 +17,9 @@ use tessera_core::{Error, Result};
 use crate::errors::{exception, refused};
 use crate::work::run;
 
+/// Labels of all rows, one row after another, and how many each has.
+type Labelled<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+
 /// Memories of one class each, or of several labels each.
 enum Memories {
     Classes(Cmt<ClassId>),
@@ -166,7 +169,7 @@ impl MemoryTree {
         values: PyReadonlyArray1<'py, f32>,
         leaves: usize,
         told: Option<Py<PyAny>>,
-    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
+    ) -> PyResult<Labelled<'py>> {
         let rows = SparseRows { ends: ends.as_slice()?, columns: columns.as_slice()?, values: values.as_slice()? };
         let found = run(py, told, |progress| {
             let memories = self.0.read().unwrap_or_else(PoisonError::into_inner);

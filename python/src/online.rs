@@ -247,7 +247,7 @@ impl Online {
         };
         checked.map_err(exception)?;
         let scale = above_zero("scale", scale)?;
-        Ok(Self { metric, scale, lift, state: Mutex::new(State { learner, rng: rng }) })
+        Ok(Self { metric, scale, lift, state: Mutex::new(State { learner, rng }) })
     }
 }
 

@@ -3,11 +3,12 @@
 from ._native import CancelledError, Error, InvalidValueError
 from .memory import MemoryTreeClassifier
 from .mixture import CanopyMixture
-from .neighbors import CoverTreeNeighbors
+from .neighbors import CandidateNeighbors, CoverTreeNeighbors
 from .online import OnlineClassifier
 
 __all__ = [
     "CancelledError",
+    "CandidateNeighbors",
     "CanopyMixture",
     "CoverTreeNeighbors",
     "Error",

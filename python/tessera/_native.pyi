@@ -7,11 +7,36 @@ from numpy.typing import NDArray
 _Told = Callable[[str, int, int], object] | None
 _Found = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
 
-__all__ = ["CancelledError", "CoverTree", "Error", "InvalidValueError", "MemoryTree", "Mixture", "Online"]
+__all__ = ["CancelledError", "Candidates", "CoverTree", "Error", "InvalidValueError", "MemoryTree", "Mixture", "Online"]
 
 class Error(Exception): ...
 class InvalidValueError(Error): ...
 class CancelledError(Error): ...
+
+@final
+class Candidates:
+    def __new__(
+        cls,
+        points: NDArray[np.float32],
+        rest: NDArray[np.float32] | None,
+        tuned: NDArray[np.float32],
+        checked: NDArray[np.float32],
+        k: int,
+        recall: float,
+        metric: str,
+        kind: str,
+        rule: str,
+        trees: int,
+        seed: int,
+        told: _Told,
+    ) -> Candidates: ...
+    def recall(self) -> float: ...
+    def compared(self) -> float: ...
+    def way(self) -> tuple[int, int, int, float] | None: ...
+    def nearest(self, queries: NDArray[np.float32], k: int, told: _Told) -> _Found: ...
+    def state(self) -> bytes: ...
+    @staticmethod
+    def restored(points: NDArray[np.float32], metric: str, bytes: bytes) -> Candidates: ...
 
 @final
 class CoverTree:
