@@ -7,6 +7,7 @@ mod errors;
 mod memory;
 mod mixture;
 mod online;
+mod recogniser;
 mod work;
 
 #[pyo3::pymodule]
@@ -23,4 +24,6 @@ mod _native {
     use crate::mixture::Mixture;
     #[pymodule_export]
     use crate::online::Online;
+    #[pymodule_export]
+    use crate::recogniser::Recogniser;
 }

@@ -5,11 +5,13 @@ from .memory import MemoryTreeClassifier
 from .mixture import CanopyMixture
 from .neighbors import CandidateNeighbors, CoverTreeNeighbors
 from .online import OnlineClassifier
+from .recognition import CkmClassifier
 
 __all__ = [
     "CancelledError",
     "CandidateNeighbors",
     "CanopyMixture",
+    "CkmClassifier",
     "CoverTreeNeighbors",
     "Error",
     "InvalidValueError",

@@ -15,6 +15,7 @@ import tessera.memory
 import tessera.mixture
 import tessera.neighbors
 import tessera.online
+import tessera.recognition
 from tessera import CandidateNeighbors, CanopyMixture, CoverTreeNeighbors
 
 
@@ -23,7 +24,7 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("module", [tessera.memory, tessera.mixture, tessera.neighbors, tessera.online])
+@pytest.mark.parametrize("module", [tessera.memory, tessera.mixture, tessera.neighbors, tessera.online, tessera.recognition])
 def test_examples(module):
     failed, tried = doctest.testmod(module)
     assert tried > 0 and failed == 0
