@@ -4,6 +4,7 @@
 mod candidates;
 mod cover_tree;
 mod errors;
+mod library;
 mod memory;
 mod mixture;
 mod online;
@@ -18,6 +19,8 @@ mod _native {
     use crate::cover_tree::CoverTree;
     #[pymodule_export]
     use crate::errors::{CancelledError, Error, InvalidValueError};
+    #[pymodule_export]
+    use crate::library::Library;
     #[pymodule_export]
     use crate::memory::MemoryTree;
     #[pymodule_export]

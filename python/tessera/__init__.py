@@ -1,6 +1,7 @@
 """The methods of Tessera as scikit-learn estimators."""
 
 from ._native import CancelledError, Error, InvalidValueError
+from .library import Library
 from .memory import MemoryTreeClassifier
 from .mixture import CanopyMixture
 from .neighbors import CandidateNeighbors, CoverTreeNeighbors
@@ -15,6 +16,7 @@ __all__ = [
     "CoverTreeNeighbors",
     "Error",
     "InvalidValueError",
+    "Library",
     "MemoryTreeClassifier",
     "OnlineClassifier",
 ]

@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tessera
+import tessera.library
 import tessera.memory
 import tessera.mixture
 import tessera.neighbors
@@ -24,7 +25,7 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("module", [tessera.memory, tessera.mixture, tessera.neighbors, tessera.online, tessera.recognition])
+@pytest.mark.parametrize("module", [tessera.library, tessera.memory, tessera.mixture, tessera.neighbors, tessera.online, tessera.recognition])
 def test_examples(module):
     failed, tried = doctest.testmod(module)
     assert tried > 0 and failed == 0
