@@ -11,7 +11,7 @@ use tessera_core::contextual::{
     Contextual, ContextualOptions, EllipsoidLadder, Geometry, Lift, PairSpace, PairUpdate, PolytopeLadder, Served,
 };
 use tessera_core::ids::ClassId;
-use tessera_core::learn::OnlineClassifier;
+use tessera_core::learn::{OnlineClassifier, Prediction};
 use tessera_core::online_linear::{Multiclass, Rule};
 use tessera_core::random::{self, Rng};
 
@@ -63,10 +63,19 @@ fn above_zero(name: &'static str, value: f64) -> PyResult<f64> {
 impl Learner {
     fn scores(&mut self, q: &[f64], rng: &mut Rng) -> Result<Vec<f64>> {
         match self {
-            Self::Served(served) if served.trusts_contextual() => served.contextual_scores(q, rng),
+            Self::Served(served) if served.trusts_contextual() => {
+                let round = served.predict(q, rng)?;
+                Ok(ranked(served.contextual_scores(q, rng)?, round.as_ref()))
+            }
             Self::Served(served) => Ok(served.averaged().scores(q)),
-            Self::Ellipsoid(contextual) => contextual.scores(q, rng),
-            Self::Polytope(contextual) => contextual.scores(q, rng),
+            Self::Ellipsoid(contextual) => {
+                let round = contextual.predict(q, rng)?;
+                Ok(ranked(contextual.scores(q, rng)?, round.as_ref()))
+            }
+            Self::Polytope(contextual) => {
+                let round = contextual.predict(q, rng)?;
+                Ok(ranked(contextual.scores(q, rng)?, round.as_ref()))
+            }
             Self::Linear(linear) => Ok(linear.scores(q)),
         }
     }
@@ -98,6 +107,14 @@ impl Learner {
             other => return Err(from.wrong("a kind of learner, 0 to 3", other.to_string())),
         })
     }
+}
+
+/// The chances with which contextual search guesses classes, and for those of equal chance their
+/// scores, which are below 1 together.
+fn ranked(scores: Vec<f64>, prediction: &Prediction) -> Vec<f64> {
+    let k = scores.len().max(1) as f64;
+    let chance = |class: usize| prediction.chances.get(class).copied().unwrap_or(0.0);
+    scores.iter().enumerate().map(|(class, score)| 2.0 * chance(class) + score / k).collect()
 }
 
 /// Predicts and learns a row; whether the prediction was wrong.
@@ -198,18 +215,19 @@ impl Online {
         let scores = run(py, told, |progress| {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             // What a polytope draws while it is asked is not kept: asking changes nothing.
+            let mut rng = state.rng.clone();
             let mut copy;
-            let State { learner, rng } = if matches!(state.learner, Learner::Polytope(_)) {
-                copy = state.clone();
+            let learner = if matches!(state.learner, Learner::Polytope(_)) {
+                copy = state.learner.clone();
                 &mut copy
             } else {
-                &mut *state
+                &mut state.learner
             };
             progress.begin("Predicting", (rows.len() / d) as u64);
             let mut all = Vec::new();
             for row in rows.chunks_exact(d) {
                 progress.step()?;
-                all.extend(learner.scores(&self.query(row), rng)?);
+                all.extend(learner.scores(&self.query(row), &mut rng)?);
             }
             Ok(all)
         })?;

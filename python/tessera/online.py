@@ -146,8 +146,9 @@ class OnlineClassifier(KnownClasses, ClassifierMixin, BaseEstimator):
         return scores[:, self._numbers]
 
     def decision_function(self, X):
-        """The score of each class for each row; with two classes how much larger that of the second
-        is. Scores of rows, not of learners, are to be compared."""
+        """The score of each class for each row; with two classes how much larger that of the second is.
+        Of contextual search twice the chance with which it guesses the class, and as a share of 1 how
+        far pairs of classes favour it; scores of other learners have other units."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
