@@ -1,4 +1,4 @@
-"""The methods of Tessera as scikit-learn estimators."""
+"""The methods of Tessera as scikit-learn estimators, and its libraries of images."""
 
 from ._native import CancelledError, Error, InvalidValueError
 from .library import Library
