@@ -16,7 +16,7 @@ use crate::work::run;
 pub(crate) struct CoverTree(DenseTree);
 
 /// Distances and rows of all neighbours, one query after another, and how many each query has.
-type Found<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+pub(crate) type Found<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
 #[pymethods]
 impl CoverTree {

@@ -17,3 +17,8 @@ pub(crate) fn exception(error: tessera_core::Error) -> PyErr {
         _ => Error::new_err(told),
     }
 }
+
+/// The exception for an option that is none of those expected.
+pub(crate) fn refused(name: &'static str, found: &str, expected: &'static str) -> PyErr {
+    exception(tessera_core::Error::Option { name, found: found.into(), expected })
+}

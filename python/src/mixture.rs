@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use tessera_core::Error;
 use tessera_core::canopy::{Constraints, Covariance, MixtureData, MixtureFit, MixtureMethod, MixtureModel, MixtureOptions, Prior};
 
-use crate::errors::{InvalidValueError, exception};
+use crate::errors::{InvalidValueError, exception, refused};
 use crate::work::run;
 
 /// A mixture that was fitted to the rows of an array.
@@ -22,10 +22,6 @@ fn covariance_of(name: &str) -> PyResult<Covariance> {
         "spherical" => Ok(Covariance::Isotropic),
         _ => Err(refused("covariance_type", name, "diag or spherical")),
     }
-}
-
-fn refused(name: &'static str, found: &str, expected: &'static str) -> PyErr {
-    exception(Error::Option { name, found: found.into(), expected })
 }
 
 fn method_of(name: &str) -> PyResult<MixtureMethod> {

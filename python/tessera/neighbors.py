@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
@@ -94,6 +95,140 @@ class CoverTreeNeighbors(BaseEstimator):
         super().__setstate__(state)
         if "_fit_X" in state:
             self._tree = _native.CoverTree(self._fit_X, self._fit_base)
+
+
+class CandidateNeighbors(BaseEstimator):
+    """Most of the nearest neighbours, by trees that select the few rows to compare a query with; as
+    ``NearestNeighbors``.
+
+    Fitting finds the neighbours of all rows, which is worth it where rows are asked for often, and
+    chooses the cheapest way of selection with the ``recall`` that is asked for: by up to 1,000 rows
+    that are held back meanwhile, one of twenty at most, or by queries that are told. Half of them
+    choose; ``recall_`` is the share of true neighbours found for the other half. Fewer than 2,000
+    rows are all compared.
+
+    Values are rounded to 32 bits. One seed gives one answer on any number of threads.
+
+    Parameters
+    ----------
+    n_neighbors : how many neighbours ``kneighbors`` finds unless it is told, and recall is of.
+    recall : the share of true neighbours that is to be found, above 0, at most 1; where no way has it, the
+        one that finds most is taken.
+    metric : ``"euclidean"`` or ``"cosine"``, one minus the cosine of the angle.
+    trees : how trees part space: at medians of random projections, ``"rp"``, of coordinates of much
+        variance, ``"kd"``, of directions of most variance, ``"pca"``, of all coordinates in turn,
+        ``"chronological"``, or as a ``"forest"`` that is trained on neighbours.
+    selection : ``"natural"``, by the probability to be a neighbour, ``"voting"``, by the trees that have a
+        row in the query's leaf, or ``"lookup"``, all of these.
+    n_trees : how many trees are grown; as many as it takes are used.
+    random_state : the seed.
+    progress : a callable of stage, steps done and steps in all, or a bar of tqdm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tessera import CandidateNeighbors
+    >>> rows = np.random.default_rng(0).standard_normal((3000, 8))
+    >>> index = CandidateNeighbors(n_neighbors=5, recall=0.8, random_state=0).fit(rows)
+    >>> distances, found = index.kneighbors(rows[:1])
+    >>> int(found[0, 0]), found.shape, index.recall_ > 0.75, index.n_candidates_ < 1000
+    (0, (1, 5), True, True)
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        recall: float = 0.9,
+        *,
+        metric: str = "euclidean",
+        trees: str = "rp",
+        selection: str = "natural",
+        n_trees: int = 50,
+        random_state: Any = None,
+        progress: Any = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.recall = recall
+        self.metric = metric
+        self.trees = trees
+        self.selection = selection
+        self.n_trees = n_trees
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X, y=None, *, queries=None):
+        """Builds the index of the rows of ``X``; ``y`` is not used. ``queries``, two or more, are like those
+        that will be asked; without them rows are held back, and all is grown twice."""
+        rows = validate_data(self, X, dtype=np.float32, order="C")
+        if not 0 < self.recall <= 1:
+            raise ValueError(f"recall: expected a number above 0 and at most 1, found {self.recall}")
+        for name in ["n_neighbors", "n_trees"]:
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: expected 1 or more, found {getattr(self, name)}")
+        rng = check_random_state(self.random_state)
+        rest, none = None, np.empty((0, rows.shape[1]), dtype=np.float32)
+        tuned, checked = none, none
+        if len(rows) < 2000:
+            pass
+        elif queries is not None:
+            queries = check_array(queries, dtype=np.float32, ensure_min_samples=2)
+            if queries.shape[1] != rows.shape[1]:
+                raise ValueError(f"queries: expected rows of {rows.shape[1]} values, found {queries.shape[1]}")
+            tuned, checked = queries[::2], queries[1::2]
+        else:
+            order, held = rng.permutation(len(rows)), min(500, len(rows) // 40)
+            tuned, checked, rest = rows[order[:held]], rows[order[held : 2 * held]], rows[np.sort(order[2 * held :])]
+        self._index = _native.Candidates(
+            rows,
+            rest,
+            np.ascontiguousarray(tuned),
+            np.ascontiguousarray(checked),
+            int(self.n_neighbors),
+            float(self.recall),
+            self.metric,
+            self.trees,
+            self.selection,
+            int(self.n_trees),
+            int(rng.randint(2**31 - 1)),
+            teller(self.progress),
+        )
+        self._fit_X = rows.copy() if rows is X else rows
+        self._fit_metric = self.metric
+        self.n_samples_fit_ = rows.shape[0]
+        self.recall_ = self._index.recall()
+        self.n_candidates_ = self._index.compared()
+        return self
+
+    def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
+        """Distances and rows of the nearest candidates, ``(queries, n_neighbors)`` each; without ``X``
+        those of each fitted row among the others."""
+        check_is_fitted(self)
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        most = self.n_samples_fit_ - (X is None)
+        if not 1 <= k <= most:
+            raise ValueError(f"n_neighbors: expected 1 to {most}, found {k}")
+        queries = self._fit_X if X is None else validate_data(self, X, dtype=np.float32, order="C", reset=False)
+        distances, rows, _ = self._index.nearest(queries, int(k) + (X is None), teller(self.progress))
+        if X is None:
+            distances, rows = distances.reshape(-1, k + 1), rows.reshape(-1, k + 1)
+            # Where a row is no candidate of its own, the farthest is one too many.
+            own = rows == np.arange(len(rows))[:, None]
+            own[~own.any(axis=1), -1] = True
+            distances, rows = distances[~own].reshape(-1, k), rows[~own].reshape(-1, k)
+        else:
+            distances, rows = distances.reshape(-1, k), rows.reshape(-1, k)
+        return (distances, rows) if return_distance else rows
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        if "_index" in state:
+            state["_index"] = self._index.state()
+        return state
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "_index" in state:
+            self._index = _native.Candidates.restored(self._fit_X, self._fit_metric, state["_index"])
 
 
 def _split(distances, rows, counts):

@@ -11,17 +11,21 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tessera
+import tessera.library
+import tessera.memory
 import tessera.mixture
 import tessera.neighbors
-from tessera import CanopyMixture, CoverTreeNeighbors
+import tessera.online
+import tessera.recognition
+from tessera import CandidateNeighbors, CanopyMixture, CoverTreeNeighbors
 
 
-@parametrize_with_checks([CoverTreeNeighbors(), CanopyMixture(), CanopyMixture(method="em")])
+@parametrize_with_checks([CandidateNeighbors(), CoverTreeNeighbors(), CanopyMixture(), CanopyMixture(method="em")])
 def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("module", [tessera.mixture, tessera.neighbors])
+@pytest.mark.parametrize("module", [tessera.library, tessera.memory, tessera.mixture, tessera.neighbors, tessera.online, tessera.recognition])
 def test_examples(module):
     failed, tried = doctest.testmod(module)
     assert tried > 0 and failed == 0
@@ -51,6 +55,51 @@ def test_pickled_neighbours_answer_alike():
     ours.base = 2.0  # The tree stays what it was fitted as.
     again = pickle.loads(pickle.dumps(ours))
     assert all(np.array_equal(a, b) for a, b in zip(ours.kneighbors(), again.kneighbors()))
+
+
+def found_of(truth, found):
+    return np.mean([len(set(a) & set(b)) / len(b) for a, b in zip(found, truth)])
+
+
+@pytest.mark.parametrize(
+    "trees, metric",
+    [("rp", "euclidean"), ("rp", "cosine"), ("kd", "euclidean"), ("pca", "euclidean"), ("forest", "euclidean")],
+)
+def test_candidates_have_the_recall_that_was_asked_for(trees, metric):
+    rows, queries = points(6000, 10), points(500, 10, seed=4)
+    truth = NearestNeighbors(n_neighbors=10, algorithm="brute", metric=metric).fit(rows)
+    index = CandidateNeighbors(recall=0.85, trees=trees, metric=metric, n_trees=30, random_state=1).fit(rows)
+    assert index.recall_ > 0.85 and index.n_candidates_ < 3000
+    distances, found = index.kneighbors(queries)
+    true_distances, true = truth.kneighbors(queries)
+    # It was measured on 150 rows: three standard errors.
+    assert abs(found_of(true, found) - index.recall_) < 0.04 and found_of(true, found) > 0.85
+    same = found[:, 0] == true[:, 0]
+    assert same.mean() > 0.8 and np.allclose(distances[same, 0], true_distances[same, 0], atol=1e-4)
+    assert np.all(np.diff(distances) >= 0)
+    again = pickle.loads(pickle.dumps(index))
+    assert all(np.array_equal(a, b) for a, b in zip(index.kneighbors(queries), again.kneighbors(queries)))
+    assert again.recall_ == index.recall_
+
+
+def test_candidates_tuned_by_queries_and_among_the_rows_themselves():
+    rows, queries = points(3000, 10), points(600, 10, seed=4)
+    index = CandidateNeighbors(5, recall=0.9, random_state=1).fit(rows, queries=queries)
+    truth = NearestNeighbors(n_neighbors=5, algorithm="brute").fit(rows)
+    _, true = truth.kneighbors(queries[1::2])
+    # The very queries that recall was measured on.
+    assert abs(found_of(true, index.kneighbors(queries[1::2], return_distance=False)) - index.recall_) < 0.002
+    _, found = index.kneighbors()
+    assert found.shape == (3000, 5) and not np.any(found == np.arange(3000)[:, None])
+    assert found_of(truth.kneighbors()[1], found) > 0.85
+    again = pickle.loads(pickle.dumps(index))
+    assert np.array_equal(again.kneighbors(queries)[0], index.kneighbors(queries)[0])
+
+
+def test_few_rows_are_all_compared():
+    rows = points(300)
+    index, scan = CandidateNeighbors(3).fit(rows), NearestNeighbors(n_neighbors=3, algorithm="brute").fit(rows)
+    assert np.array_equal(index.kneighbors()[1], scan.kneighbors()[1]) and index.recall_ == 1 and index.n_candidates_ == 300
 
 
 @pytest.mark.parametrize("method", ["auto", "em", "esca", "canopy1", "canopy2"])
@@ -119,6 +168,11 @@ def test_ctrl_c_cancels():
 def test_errors_are_sentences():
     with pytest.raises(tessera.InvalidValueError, match="option `method` is magic, but it must be auto, em"):
         CanopyMixture(method="magic").fit(groups())
+    for options in [{"metric": "taste"}, {"trees": "oak"}, {"selection": "none"}]:
+        with pytest.raises(tessera.InvalidValueError, match="but it must be"):
+            CandidateNeighbors(**options).fit(points())
+    with pytest.raises(ValueError, match="recall: expected a number above 0 and at most 1, found 1.5"):
+        CandidateNeighbors(recall=1.5).fit(points())
     with pytest.raises(tessera.Error, match="above 1"):
         CoverTreeNeighbors(base=0.5).fit(points())
     with pytest.raises(ValueError, match="n_neighbors: expected 1 to 3, found 5"):

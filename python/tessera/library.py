@@ -1,0 +1,227 @@
+"""Libraries of images."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import _native
+from ._progress import teller
+
+Named = int | str | os.PathLike[str]
+"""An image: its number in the library, or its path."""
+
+
+class LibraryImage(NamedTuple):
+    """An image of a library."""
+
+    id: int
+    """Its number, for ever."""
+    path: Path | None
+    """Its file."""
+    label: str | None
+    """Its class."""
+    captions: list[str]
+    """What it shows."""
+
+
+class Hit(NamedTuple):
+    """An image that was found."""
+
+    id: int
+    """Its number."""
+    path: Path | None
+    """Its file."""
+    score: float
+    """How well it answers, as the program tells it."""
+    caption: str | None
+    """The caption that fits best, or else the first."""
+    words: list[str]
+    """The words that its texts have of those asked for."""
+
+
+class Alike(NamedTuple):
+    """An image that looks like another."""
+
+    id: int
+    """Its number."""
+    path: Path | None
+    """Its file."""
+    likeness: float
+    """How alike it is: at most 1, which is the same."""
+    probability: float
+    """The probability that it is one of the most alike of all; 1 where all were compared."""
+
+
+class Imported(NamedTuple):
+    """What an import did."""
+
+    found: int
+    """Image files."""
+    imported: int
+    """New images, and known files with other bytes than before."""
+    unchanged: int
+    """Files that are known."""
+    duplicate: int
+    """Files whose bytes are there under another name."""
+    unsupported: int
+    """Pictures of a format that cannot be read."""
+    failed: dict[Path, str]
+    """Files that could not be taken in, with the reason."""
+    missing: int
+    """Files that are not there any more; their images stay."""
+    layout: str
+    """How the folder was understood."""
+
+
+class Library:
+    """A library of images: the same files, locks and answers as the program's.
+
+    One process has a library at a time, so close it, or use it in a ``with`` statement. Images are told
+    by their number or their path. Every change is an act that ``undo`` takes back, but ``forget``.
+
+    Parameters
+    ----------
+    folder : the folder of the library.
+    create : whether a library is made where there is none.
+    read_only : whether it is only read; others may then use it too.
+    progress : a callable of stage, steps done and steps in all, or a bar of tqdm.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> from tessera import Library
+    >>> folder = tempfile.mkdtemp()
+    >>> Image.new("RGB", (64, 64), "red").save(f"{folder}/poppy.png")
+    >>> Image.new("RGB", (64, 64), "blue").save(f"{folder}/sea.png")
+    >>> with Library(f"{folder}/flowers.tessera", create=True) as library:
+    ...     _ = library.import_folder(folder)
+    ...     _ = library.label([f"{folder}/poppy.png"], "flower")
+    ...     print(library.search("flower")[0].path.name, library.undo() is not None, library.search("flower"))
+    poppy.png True []
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, create: bool = False, read_only: bool = False, progress: Any = None):
+        self.progress = progress
+        self._native = _native.Library(Path(folder), create, read_only, teller(progress))
+
+    def import_folder(self, folder: str | os.PathLike[str], *, labels: str = "auto", exclude: Iterable[str] = ()) -> Imported:
+        """Takes in the images below a folder; they stay where they are. ``labels`` are read from names of
+        folders or files, ``"auto"``, of folders, ``"class-folders"``, of files, ``"norb-names"``, or
+        nowhere, ``"none"``. ``exclude`` are patterns of files and folders to leave out."""
+        numbers, failed, layout = self._native.import_folder(Path(folder), labels, list(exclude), teller(self.progress))
+        found, imported, unchanged, duplicate, unsupported, _, missing = numbers
+        return Imported(found, imported, unchanged, duplicate, unsupported, dict(failed), missing, layout)
+
+    @property
+    def images(self) -> list[LibraryImage]:
+        """All images that are there."""
+        return [LibraryImage(*row) for row in self._native.images()]
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of the classes."""
+        return self._native.classes()
+
+    @property
+    def history(self) -> list[str]:
+        """The acts that ``undo`` takes back, in words, the last one last."""
+        return self._native.history()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it is only read, because that was asked for or its folder cannot be written to."""
+        return self._native.is_read_only()
+
+    def search(
+        self,
+        words: str = "",
+        *,
+        like: Named | None = None,
+        look: str | None = None,
+        label: str | None = None,
+        k: int = 20,
+        engine: str = "memory",
+        leaves: int = 64,
+    ) -> list[Hit]:
+        """The ``k`` images that answer best, as the program's ``search``: by words of captions, classes and
+        names, by their likeness to an image, or by both; only those of a class, if it is told. The
+        ``engine`` for words is the caption ``"memory"``, which learns, of which so many ``leaves`` are
+        searched, or the exact ``"index"``."""
+        if engine not in ("memory", "index"):
+            raise ValueError(f"engine: expected memory or index, found {engine}")
+        other = None if like is None else _named(like)
+        exact = engine == "index"
+        return [Hit(*row) for row in self._native.search(words, other, look, label, k, exact, leaves, teller(self.progress))]
+
+    def similar(self, image: Named, k: int = 20, *, look: str | None = None, recall: float | None = None) -> list[Alike]:
+        """The ``k`` images that look most like one, of the library or any file. ``look`` is what is compared:
+        ``"appearance"``, ``"edges"``, ``"colours"``, ``"network"``, a set of vectors that was brought, or
+        the usual. ``recall`` is the share of them that an index is to find; 1 compares all."""
+        return [Alike(*row) for row in self._native.similar(_named(image), k, look, recall, teller(self.progress))]
+
+    def label(self, images: Iterable[Named], label: str | None) -> bool:
+        """Says which class images are of; ``None``: of none. Whether that changes anything."""
+        return self._native.label([_named(image) for image in images], label)
+
+    def caption(self, image: Named, captions: Iterable[str]) -> bool:
+        """Says what an image shows, in place of the captions it has. Whether that changes anything."""
+        return self._native.caption(_named(image), list(captions))
+
+    def remove(self, images: Iterable[Named]) -> bool:
+        """Hides images and their influence. Whether that changes anything."""
+        return self._native.set_removed([_named(image) for image in images], True)
+
+    def restore(self, images: Iterable[Named]) -> bool:
+        """Brings removed images back. Whether that changes anything."""
+        return self._native.set_removed([_named(image) for image in images], False)
+
+    def forget(self, images: Iterable[Named]) -> int:
+        """Purges images from the library for good; their files stay. How many."""
+        return self._native.forget([_named(image) for image in images], teller(self.progress))
+
+    def undo(self) -> str | None:
+        """Takes the last act back. Its words; ``None`` where there is none."""
+        return self._native.undo()
+
+    def redo(self) -> str | None:
+        """Does again what was last taken back. Its words; ``None`` where there is none."""
+        return self._native.redo()
+
+    def to_pandas(self) -> Any:
+        """The images as a data frame of pandas by their numbers: path, label and captions."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("`to_pandas` needs pandas, which is not installed: pip install pandas") from error
+        rows = self.images
+        table = pandas.DataFrame(
+            {
+                "path": [None if row.path is None else str(row.path) for row in rows],
+                "label": [row.label for row in rows],
+                "captions": [row.captions for row in rows],
+            },
+            index=pandas.Index([row.id for row in rows], name="id", dtype="int64"),
+        )
+        return table.astype({"path": "object", "label": "object"}).where(lambda frame: frame.notna(), None)
+
+    def close(self) -> None:
+        """Closes the library, so that others can open it."""
+        self._native.close()
+
+    def __enter__(self) -> "Library":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._native.images())
+
+    def __repr__(self) -> str:
+        return f"Library({str(self._native.folder())!r})"
+
+
+def _named(image: Named) -> int | Path:
+    return Path(image) if isinstance(image, (str, os.PathLike)) else int(image)

@@ -1,0 +1,163 @@
+import json
+import os
+import pickle
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import tessera
+from tessera import Library
+
+PROGRAM = os.environ.get("TESSERA_PROGRAM") or shutil.which("tessera")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two classes of noisy images."""
+    rng = np.random.default_rng(1)
+    for label, colour in [("poppy", [200, 40, 40]), ("sea", [40, 60, 190])]:
+        (tmp_path / "images" / label).mkdir(parents=True)
+        for i in range(6):
+            pixels = np.clip(rng.integers(-30, 31, (48, 64, 3)) + colour, 0, 255).astype(np.uint8)
+            pixels[: 8 * i, :10] = 255
+            Image.fromarray(pixels).save(tmp_path / "images" / label / f"{label}{i}.png")
+    return tmp_path
+
+
+def test_acts_on_a_library(folder):
+    with Library(folder / "a.tessera", create=True) as library:
+        (folder / "images" / "broken.png").write_bytes(b"no picture")
+        report = library.import_folder(folder / "images")
+        assert report.imported == 12 and report.found == 13 and len(library) == 12
+        assert len(report.failed) + report.unsupported == 1
+        assert library.import_folder(folder / "images").unchanged == 12
+        assert sorted(library.classes) == ["poppy", "sea"] and not library.read_only
+        first, second = library.images[:2]
+        assert first.path.name == "poppy0.png" and first.label == "poppy" and first.captions == []
+        assert library.label([first.id, second.path], "treasure") and not library.label([first.id], "treasure")
+        assert {hit.id for hit in library.search("treasure")} == {first.id, second.id}
+        assert library.caption(first.id, ["a white corner", "a poppy field"])
+        assert [hit.caption for hit in library.search("corner", engine="index")] == ["a white corner"]
+        assert [hit.id for hit in library.search(label="treasure")] == [first.id, second.id]
+        acts = len(library.history)
+        assert library.undo() and len(library.history) == acts - 1 and library.images[0].captions == []
+        assert library.redo() and library.images[0].captions == ["a white corner", "a poppy field"]
+        assert library.remove([second.id]) and len(library) == 11
+        assert library.restore([second.id]) and len(library) == 12
+        assert library.label([second.id], None) and library.images[1].label is None
+        assert library.forget([second.id]) == 1 and len(library) == 11
+    with pytest.raises(tessera.InvalidValueError, match="which was closed"):
+        library.images
+    with Library(folder / "a.tessera") as library:
+        assert library.images[0].label == "treasure" and len(library) == 11
+        assert repr(library).endswith("a.tessera')")
+
+
+def test_images_that_look_alike(folder):
+    with Library(folder / "a.tessera", create=True) as library:
+        library.import_folder(folder / "images")
+        for image in library.images:
+            alike = library.similar(image.id, 3)
+            assert len(alike) == 3 and image.id not in [one.id for one in alike]
+            assert [one.likeness for one in alike] == sorted((one.likeness for one in alike), reverse=True)
+            assert alike == library.similar(image.path, 3)
+        kinds = {image.id: image.label for image in library.images}
+        assert all(kinds[one.id] == "sea" for one in library.similar(folder / "images" / "sea" / "sea0.png", 3, look="colours"))
+        elsewhere = folder / "query.png"
+        Image.new("RGB", (64, 48), (40, 60, 190)).save(elsewhere)
+        assert all(kinds[one.id] == "sea" for one in library.similar(elsewhere, 4, look="colours", recall=1.0))
+        both = library.search("poppy", like=elsewhere, k=12)
+        assert {kinds[hit.id] for hit in both} == {"poppy"} and len(both) == 6 and both[0].score > both[-1].score
+
+
+def test_a_table_of_pandas(folder):
+    pandas = pytest.importorskip("pandas")
+    with Library(folder / "a.tessera", create=True) as library:
+        library.import_folder(folder / "images", labels="none")
+        library.caption(library.images[0].id, ["red"])
+        library.label([library.images[1].id], "thing")
+        table = library.to_pandas()
+        assert isinstance(table, pandas.DataFrame) and list(table.index) == [image.id for image in library.images]
+        assert list(table.columns) == ["path", "label", "captions"]
+        for image in library.images:
+            row = table.loc[image.id]
+            assert (row["path"], row["label"], row["captions"]) == (str(image.path), image.label, image.captions)
+
+
+def test_one_process_has_a_library_and_others_may_read(folder):
+    with Library(folder / "a.tessera", create=True) as library:
+        library.import_folder(folder / "images")
+        with pytest.raises(tessera.Error, match="a.tessera"):
+            Library(folder / "a.tessera")
+        with pytest.raises(TypeError):
+            pickle.dumps(library)
+    with Library(folder / "a.tessera", read_only=True) as library:
+        assert library.read_only and len(library) == 12
+        with pytest.raises(tessera.Error):
+            library.label([library.images[0].id], "other")
+
+
+def test_errors_are_sentences(folder):
+    with pytest.raises(tessera.Error, match="none.tessera"):
+        Library(folder / "none.tessera")
+    with Library(folder / "a.tessera", create=True) as library:
+        library.import_folder(folder / "images")
+        for call, said in [
+            (lambda: library.label([999], "x"), "a number of this library"),
+            (lambda: library.label([folder / "nowhere.png"], "x"), "a path of this library"),
+            (lambda: library.search(label="fish"), "one of poppy, sea"),
+            (lambda: library.similar(library.images[0].id, look="taste"), "one of appearance, edges, colours, network, found taste"),
+            (lambda: library.import_folder(folder / "images", labels="tea-leaves"), "auto, class-folders"),
+        ]:
+            with pytest.raises(tessera.Error, match=said):
+                call()
+        with pytest.raises(ValueError, match="engine: expected memory or index, found luck"):
+            library.search("poppy", engine="luck")
+
+
+def test_cancelling_an_import_keeps_what_was_done(folder):
+    class Enough(Exception):
+        pass
+
+    def stop(stage, done, total):
+        raise Enough
+
+    with Library(folder / "a.tessera", create=True) as library:
+        library.progress = stop
+        with pytest.raises(Enough):
+            library.import_folder(folder / "images")
+        library.progress = None
+        assert library.import_folder(folder / "images").missing == 0 and len(library) == 12
+
+
+@pytest.mark.skipif(not PROGRAM, reason="needs the program: its path in TESSERA_PROGRAM")
+def test_the_program_gives_the_same_answers(folder):
+    def program(*command):
+        return subprocess.run([PROGRAM, "--json", *map(str, command)], check=True, capture_output=True, text=True).stdout
+
+    place, image = folder / "a.tessera", folder / "images" / "poppy" / "poppy3.png"
+    with Library(place, create=True) as library:
+        library.import_folder(folder / "images")
+        library.label([image], "treasure")
+        library.caption(image, ["a red field with a white corner"])
+        searches = ["red field", "poppy", "white corner treasure", "sea -poppy"]
+        found = {words: library.search(words, k=7) for words in searches}
+        likes = library.search("field", like=image, k=7)
+        alike = library.similar(image, 5)
+    for words, hits in found.items():
+        theirs = json.loads(program("search", place, "-k", 7, "--", *words.split()))["hits"]
+        assert [(hit["image"], hit["path"], hit["score"], hit["words"]) for hit in theirs] == [
+            (hit.id, str(hit.path), hit.score, hit.words) for hit in hits
+        ]
+    theirs = json.loads(program("search", place, "-k", 7, "--like", image, "field"))["hits"]
+    assert [(hit["image"], hit["score"]) for hit in theirs] == [(hit.id, hit.score) for hit in likes]
+    theirs = json.loads(program("similar", place, image, "-k", 5))["hits"]
+    assert [(hit["image"], hit["distance"], hit["probability"]) for hit in theirs] == [
+        (one.id, 1 - one.likeness, one.probability) for one in alike
+    ]
+    program("undo", place)
+    with Library(place) as library:
+        assert library.images[3].captions == [] and library.images[3].label == "treasure"
