@@ -46,7 +46,8 @@ class OnlineClassifier(KnownClasses, ClassifierMixin, BaseEstimator):
     >>> from tessera import OnlineClassifier
     >>> learner = OnlineClassifier(random_state=0)
     >>> rows, fruit = [[0.0, 1.0], [1.0, 0.0]] * 20, ["lime", "plum"] * 20
-    >>> learner = learner.partial_fit(rows, fruit).partial_fit([[-1.0, -1.0]] * 9, ["fig"] * 9)
+    >>> learner = learner.partial_fit(rows, fruit)
+    >>> learner = learner.partial_fit([*rows[:2], [-1.0, -1.0]] * 20, ["lime", "plum", "fig"] * 20)
     >>> print(*learner.predict([[0.1, 0.9], [0.9, 0.1], [-0.9, -0.9]]))
     lime plum fig
     """
