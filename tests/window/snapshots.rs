@@ -29,7 +29,7 @@ use crate::world::World;
 const CHANGING: [&str; 9] = ["just now", " ago", " ms", "UTC", " kB", " MB", "second", "Kept in ", "history has the head"];
 /// Those of them whose length differs, too.
 const MOVING: [&str; 3] = ["history has the head", " kB", " MB"];
-/// The width of what is left out where they stand, in points.
+/// The width of what is left out where they stand is a multiple of this, in points.
 const WIDE: f32 = 480.0;
 /// Pixels that may differ.
 const DIFFERING: usize = 8;
@@ -55,7 +55,8 @@ fn painted(world: &mut World) -> RgbaImage {
     let mut rects: Vec<Rect> = world.harness.query_all_by(|node| is(node, &CHANGING)).map(|node| node.rect()).collect();
     // What stands behind them in their line moves.
     let moving = world.harness.query_all_by(|node| is(node, &MOVING)).map(|node| node.rect());
-    rects.extend(moving.map(|rect| Rect::from_min_size(rect.min, egui::vec2(WIDE, rect.height()))));
+    let whole = |rect: Rect| Rect::from_min_size(rect.min, egui::vec2((rect.width() / WIDE).ceil() * WIDE, rect.height()));
+    rects.extend(moving.map(whole));
     let (width, height) = (picture.width() as f32, picture.height() as f32);
     for rect in rects.into_iter().filter(|rect| rect.height() < 40.0) {
         let rect = rect.expand(1.0).intersect(Rect::from_min_max(egui::Pos2::ZERO, egui::pos2(width, height)));
