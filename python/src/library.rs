@@ -8,9 +8,8 @@ use pyo3::prelude::*;
 use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, UserLabel};
-
 use tessera_core::library::import::{ImportOptions, import};
-use tessera_core::library::looks::{Look, LookQuery};
+use tessera_core::library::looks::{self, Look, LookQuery};
 use tessera_core::library::search::{Engine, LibraryQuery, search};
 use tessera_core::library::{Glimpse, Library as Inner, LibraryOptions, hold, learned, pair};
 use tessera_core::network::Network;
@@ -23,9 +22,6 @@ use tessera_core::{Error, Result};
 
 use crate::errors::{exception, refused};
 use crate::work::run;
-
-/// Images whose vectors are loaded before a look at signals.
-const TURN: usize = 1000;
 
 /// An open library.
 #[pyclass(frozen, module = "tessera._native")]
@@ -108,28 +104,10 @@ impl Library {
         Ok(())
     }
 
-    fn load(library: &Mutex<Inner>, look: &Look, progress: &Progress) -> Result<()> {
-        while hold(library).load_looks(look, TURN)? > 0 {
-            progress.step()?;
-        }
-        Ok(())
-    }
-
     /// The query for images like one, as the program makes it.
     fn like(&self, library: &Mutex<Inner>, image: &Named, by: Option<Look>, progress: &Progress) -> Result<LookQuery> {
         let learned = hold(library).has_learned_features();
-        match &by {
-            Some(look) => Self::load(library, look, progress)?,
-            None => {
-                if learned {
-                    Self::load(library, &Look::Network, progress)?;
-                }
-                let usual = hold(library).usual_look();
-                if usual != Look::Network {
-                    Self::load(library, &usual, progress)?;
-                }
-            }
-        }
+        looks::load(library, by.as_ref(), progress)?;
         let known = match image {
             Named::Number(_) => find(&hold(library), std::slice::from_ref(image))?.first().copied(),
             Named::File(_) => find(&hold(library), std::slice::from_ref(image)).ok().and_then(|found| found.first().copied()),

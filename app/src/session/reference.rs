@@ -39,8 +39,6 @@ pub struct ReferenceImage {
     pub glimpse: Option<Glimpse>,
 }
 
-/// Images whose appearances are indexed in one batch.
-const TURN: usize = 1000;
 /// The longer side, in pixels, to which a picture is decoded when a part of it is to be cropped.
 const CLOSE: u32 = 8192;
 
@@ -135,7 +133,7 @@ impl Session {
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
     pub fn load_appearances(&self, library: &Mutex<Library>) -> Result<()> {
-        self.load_in_batches(library, |library| Ok(library.load_appearances(TURN)?.max(library.load_glimpses(TURN)?)))
+        looks::load_in_turns(library, self.progress(), |library, n| Ok(library.load_appearances(n)?.max(library.load_glimpses(n)?)))
     }
 
     /// Prepares a search for images that look like one, by these vectors or by the usual ones:
@@ -144,19 +142,7 @@ impl Session {
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
     pub fn load_looks(&self, library: &Mutex<Library>, by: Option<&Look>) -> Result<Look> {
-        let load = |look: &Look| self.load_in_batches(library, |library| library.load_looks(look, TURN));
-        if let Some(look) = by {
-            load(look)?;
-            return Ok(look.clone());
-        }
-        if hold(library).has_learned_features() {
-            load(&Look::Network)?;
-        }
-        let look = hold(library).usual_look();
-        if look != Look::Network {
-            load(&look)?;
-        }
-        Ok(look)
+        looks::load(library, by, self.progress())
     }
 
     /// Loads these vectors of all images into memory, those in an index too, so that all can be
@@ -165,7 +151,7 @@ impl Session {
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
     pub fn load_all_looks(&self, library: &Mutex<Library>, look: &Look) -> Result<()> {
-        self.load_in_batches(library, |library| load_all(library, look, TURN))
+        looks::load_in_turns(library, self.progress(), |library, n| load_all(library, look, n))
     }
 
     /// Makes the indexes that a library of many images should have and has not, or has for far
@@ -194,20 +180,5 @@ impl Session {
             self.on_threads(|| looks::grow(library, &look, self.progress()))?;
         }
         Ok(())
-    }
-
-    fn load_in_batches(&self, library: &Mutex<Library>, load: impl Fn(&mut Library) -> Result<usize>) -> Result<()> {
-        let mut total = None;
-        loop {
-            let left = load(&mut hold(library))?;
-            let all = *total.get_or_insert(left);
-            if all > 0 && left == all {
-                self.progress().begin("Looking at images", all.div_ceil(TURN) as u64);
-            }
-            if left == 0 {
-                return Ok(());
-            }
-            self.progress().step()?;
-        }
     }
 }

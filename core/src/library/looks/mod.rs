@@ -17,7 +17,7 @@ mod rows;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 pub use grow::grow;
 pub use index::LookCurve;
@@ -29,12 +29,14 @@ use super::Library;
 use super::cache::Cache;
 use super::event::EventId;
 use super::glimpse::Glimpse;
+use super::hold;
 use super::state::{Image, State};
 use crate::bytes::{Reader, Stored, Writer, restored, stored};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::nearest::TopK;
 use crate::picture::appearance::{Appearance, VERSION};
+use crate::progress::Progress;
 
 /// Images from which on there is an index.
 pub const FIRST: usize = 4096;
@@ -232,6 +234,50 @@ impl LookIndexes {
         }
         Ok(())
     }
+}
+
+/// Images whose vectors are loaded between two moments in which the library is free.
+const TURN: usize = 1000;
+
+/// Calls `load` with a number of images, which returns how many are left, until none are; the
+/// library is free in between.
+///
+/// # Errors
+/// Those of `load`; [`crate::Error::Cancelled`].
+pub fn load_in_turns(library: &Mutex<Library>, progress: &Progress, load: impl Fn(&mut Library, usize) -> Result<usize>) -> Result<()> {
+    let mut total = None;
+    loop {
+        let left = load(&mut hold(library), TURN)?;
+        let all = *total.get_or_insert(left);
+        if all > 0 && left == all {
+            progress.begin("Looking at images", all.div_ceil(TURN) as u64);
+        }
+        if left == 0 {
+            return Ok(());
+        }
+        progress.step()?;
+    }
+}
+
+/// Prepares a search for images that look like one, by these vectors or by the usual ones: loads
+/// what is not in an index ([`Library::load_looks`]). Returns the vectors that are compared.
+///
+/// # Errors
+/// As [`Library::load_looks`]; [`crate::Error::Cancelled`].
+pub fn load(library: &Mutex<Library>, by: Option<&Look>, progress: &Progress) -> Result<Look> {
+    let load = |look: &Look| load_in_turns(library, progress, |library, n| library.load_looks(look, n));
+    if let Some(look) = by {
+        load(look)?;
+        return Ok(look.clone());
+    }
+    if hold(library).has_learned_features() {
+        load(&Look::Network)?;
+    }
+    let look = hold(library).usual_look();
+    if look != Look::Network {
+        load(&look)?;
+    }
+    Ok(look)
 }
 
 impl Library {
