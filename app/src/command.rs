@@ -116,9 +116,9 @@ pub enum Command {
     MergeClusters(Vec<usize>),
     /// Make one cluster, by its number, two, and find clusters from there.
     SplitCluster(usize),
-    /// Says that images belong together, or that no two of them do, and goes on finding clusters.
+    /// Say that images belong together, or that no two of them do, and find clusters from there.
     SayBond(Vec<ItemId>, Bond),
-    /// Drops all that was said of pairs of images, and goes on finding clusters.
+    /// Drop all that was said of pairs of images, and find clusters from there.
     DropBonds,
     /// Search among these images only; `None` searches among all.
     Narrow(Option<Arc<Vec<ItemId>>>),

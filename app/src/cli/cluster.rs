@@ -29,11 +29,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
     librarian.with_shared(library, |library| {
         let is_said = say(librarian, &mut hold(library), arguments)?;
         let changed = changed(librarian, library, arguments)?;
-        let says_nothing = arguments.by.is_none() && arguments.clusters.is_none() && !is_said;
-        let is_shown = says_nothing && arguments.iterations.is_none() && !arguments.again && changed.is_none();
-        let goes_on = changed.is_some() || (arguments.by.is_none() && arguments.clusters.is_none() && !arguments.again);
+        // Merging and splitting take none of these options.
+        let is_same = arguments.by.is_none() && arguments.clusters.is_none() && !arguments.again;
+        let is_shown = is_same && !is_said && arguments.iterations.is_none() && changed.is_none();
         let kept = if changed.is_some() { changed } else { hold(library).clusters()? };
-        let aim = match kept.as_ref().filter(|_| goes_on) {
+        let aim = match kept.as_ref().filter(|_| is_same) {
             Some(kept) => kept.aim(),
             None => {
                 let clusters = arguments.clusters.and_then(|wanted| wanted.0);

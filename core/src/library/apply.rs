@@ -33,17 +33,12 @@ impl State {
                         image.rejected.remove(class);
                     }
                     Field::Vector(set, swap) => put(&mut image.vectors, set, swap.1.clone()),
+                    Field::Bond(other, swap) => put(&mut image.bonds, other, swap.1),
                     Field::NotCopy(other, Swap(_, true)) => {
                         image.not_copies.insert(*other);
                     }
                     Field::NotCopy(other, Swap(_, false)) => {
                         image.not_copies.remove(other);
-                    }
-                    Field::Bond(other, Swap(_, Some(bond))) => {
-                        image.bonds.insert(*other, *bond);
-                    }
-                    Field::Bond(other, Swap(_, None)) => {
-                        image.bonds.remove(other);
                     }
                     Field::Guess(word, Swap(_, true)) => {
                         image.no_guesses.insert(word.clone());
@@ -106,10 +101,10 @@ fn move_act(from: &mut Vec<Arc<Act>>, to: &mut Vec<Arc<Act>>, act: EventId) {
     }
 }
 
-fn put<V>(map: &mut BTreeMap<String, V>, key: &str, value: Option<V>) {
+fn put<K: Ord + Clone, V>(map: &mut BTreeMap<K, V>, key: &K, value: Option<V>) {
     match value {
         Some(value) => {
-            map.insert(key.to_owned(), value);
+            map.insert(key.clone(), value);
         }
         None => {
             map.remove(key);
