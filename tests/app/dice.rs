@@ -1,7 +1,6 @@
 //! Random numbers that are the same everywhere.
 
 /// Numbers in an order that the seed alone decides (Steele, Lea and Flood 2014, SplitMix64).
-#[derive(Clone)]
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

@@ -6,7 +6,6 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -14,7 +13,7 @@ use tessera::session::Session;
 use tessera_core::library::chain::HeadPlace;
 
 use crate::disk::can_record;
-use crate::world::{Ran, World, copy_folder, program, ran, run_by};
+use crate::world::{Ran, World, copy_folder, holder, program, ran, run_by};
 
 const LIBRARY: &str = "lib.tessera";
 
@@ -174,18 +173,10 @@ fn fault(world: &World, session: &Session, victim: &Victim, ended: &Ran, before:
     }
     let is_forgotten = victim.arguments[0] == "forget" && last > before;
     drop(library);
-    if is_forgotten && holds(&world.at(LIBRARY), SECRET.as_bytes()) {
+    if is_forgotten && holder(&world.at(LIBRARY), SECRET.as_bytes()).is_some() {
         return Err("what was forgotten is in a file".into());
     }
     Ok(())
-}
-
-/// Whether a file below a folder has these bytes in it.
-fn holds(folder: &Path, bytes: &[u8]) -> bool {
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
-        let is_here = |text: Vec<u8>| text.windows(bytes.len()).any(|window| window == bytes);
-        if path.is_dir() { holds(&path, bytes) } else { is_here(fs::read(path).unwrap()) }
-    })
 }
 
 /// Lets calls fail in turn, at most so many for each command and way.

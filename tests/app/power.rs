@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,7 +31,7 @@ use tessera_core::progress::Progress;
 
 use crate::dice::Dice;
 use crate::disk::{Disk, Op, STDOUT, can_record, ops, recorded};
-use crate::world::{World, copy_folder, program, ran, trials};
+use crate::world::{World, copy_folder, holder, program, ran, trials};
 
 const LIBRARY: &str = "lib.tessera";
 /// States that are drawn of each run.
@@ -365,17 +365,6 @@ impl Run {
         }
         Ok(found)
     }
-}
-
-/// A file below a folder that has these bytes in it.
-fn holder(folder: &Path, bytes: &[u8]) -> Option<PathBuf> {
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).find_map(|path| {
-        if path.is_dir() {
-            return holder(&path, bytes);
-        }
-        let text = fs::read(&path).unwrap();
-        text.windows(bytes.len()).any(|window| window == bytes).then_some(path)
-    })
 }
 
 /// What a library says of its images, as the model has it.

@@ -14,7 +14,7 @@ use tessera_core::library::{Library, LibraryOptions};
 use tessera_core::picture::InProcess;
 use tessera_core::progress::Progress;
 
-use crate::world::World;
+use crate::world::{World, holder};
 
 /// The tables of the cache with the columns that hold bytes or text.
 const COLUMNS: [(&str, &str); 7] = [
@@ -183,12 +183,9 @@ fn captions_have_bounds_at_every_door() {
     assert!(answer["ok"] == false && answer["error"].as_str().unwrap().contains("at most 100000 characters"), "{answer}");
 }
 
-/// Whether some file of a folder, or a file, has these bytes in it.
+/// Whether some file of a folder, or a file, has these words in it.
 fn has(place: &Path, words: &str) -> bool {
-    if place.is_dir() {
-        return fs::read_dir(place).unwrap().any(|entry| has(&entry.unwrap().path(), words));
-    }
-    fs::read(place).unwrap().windows(words.len()).any(|part| part == words.as_bytes())
+    holder(place, words.as_bytes()).is_some()
 }
 
 #[test]

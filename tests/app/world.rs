@@ -194,3 +194,11 @@ fn picture(class: usize, instance: u32, view: u32) -> RgbImage {
         if lit { colour } else { Rgb([235, 235, (220 + view) as u8]) }
     })
 }
+
+/// A file that has these bytes in it: the one at `place`, or one below the folder there.
+pub(crate) fn holder(place: &Path, bytes: &[u8]) -> Option<PathBuf> {
+    if place.is_dir() {
+        return fs::read_dir(place).unwrap().find_map(|entry| holder(&entry.unwrap().path(), bytes));
+    }
+    fs::read(place).unwrap().windows(bytes.len()).any(|window| window == bytes).then(|| place.to_owned())
+}
