@@ -1,9 +1,8 @@
 //! Approximate neighbours by candidate selection.
 
-use numpy::{IntoPyArray, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rayon::prelude::*;
 use tessera_core::ann::candidates::{
     CandidateIndex, KnnGraph, SelectionGrid, SelectionRule, TreeKind, TreeOptions, TreeWay, Trees, reliability, sweep,
 };
@@ -14,8 +13,8 @@ use tessera_core::nearest::{Metric, NeighborIndex as _, everything};
 use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
 
-use crate::cover_tree::Found;
 use crate::errors::refused;
+use crate::neighbours::{Found, ask};
 use crate::work::run;
 
 /// Trees that are tried, as far as there are so many.
@@ -199,18 +198,7 @@ impl Candidates {
         k: usize,
         told: Option<Py<PyAny>>,
     ) -> PyResult<Found<'py>> {
-        let d = queries.shape()[1].max(1);
-        let rows = queries.as_slice()?;
-        let found = run(py, told, |progress| {
-            progress.begin("Searching", (rows.len() / d) as u64);
-            let one = |query: &[f32]| progress.step().and_then(|()| self.index.nearest(query, k, &everything));
-            rows.par_chunks(d).map(one).collect::<Result<Vec<_>>>()
-        })?;
-        let counts: Vec<i64> = found.iter().map(|found| found.list.len() as i64).collect();
-        let all = || found.iter().flat_map(|found| &found.list);
-        let distances: Vec<f64> = all().map(|found| found.distance).collect();
-        let places: Vec<i64> = all().map(|found| i64::from(found.id.0)).collect();
-        Ok((distances.into_pyarray(py), places.into_pyarray(py), counts.into_pyarray(py)))
+        ask(py, queries, told, |query| self.index.nearest(query, k, &everything))
     }
 
     /// All but the points, as bytes: trees are grown again from the graph of neighbours.

@@ -7,6 +7,7 @@ mod errors;
 mod library;
 mod memory;
 mod mixture;
+mod neighbours;
 mod online;
 mod recogniser;
 mod work;

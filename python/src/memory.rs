@@ -197,7 +197,7 @@ impl MemoryTree {
         k: usize,
         leaves: usize,
         told: Option<Py<PyAny>>,
-    ) -> PyResult<crate::cover_tree::Found<'py>> {
+    ) -> PyResult<crate::neighbours::Found<'py>> {
         let rows = SparseRows { ends: ends.as_slice()?, columns: columns.as_slice()?, values: values.as_slice()? };
         let found = run(py, told, |progress| {
             let memories = self.0.read().unwrap_or_else(PoisonError::into_inner);

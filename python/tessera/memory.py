@@ -4,17 +4,18 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
 from ._classes import KnownClasses
+from ._pickling import PickledNative
 from ._progress import teller
 
 
-class MemoryTreeClassifier(KnownClasses, ClassifierMixin, BaseEstimator):
+class MemoryTreeClassifier(KnownClasses, ClassifierMixin, PickledNative):
     """Remembers rows and answers with the class of the best memory, which trees that learn from
     rewards find in logarithmic time; for many classes with few rows each, and for sparse rows.
 
@@ -49,7 +50,7 @@ class MemoryTreeClassifier(KnownClasses, ClassifierMixin, BaseEstimator):
     plane truck
     """
 
-    _native: Any
+    _native_kind = _native.MemoryTree
     _several: bool
     _columns: int
     _next: int
@@ -188,17 +189,6 @@ class MemoryTreeClassifier(KnownClasses, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
-
-    def __getstate__(self):
-        state = dict(super().__getstate__())
-        if "_native" in state:
-            state["_native"] = self._native.state()
-        return state
-
-    def __setstate__(self, state):
-        super().__setstate__(state)
-        if "_native" in state:
-            self._native = _native.MemoryTree.restored(state["_native"])
 
 
 def _parts(X) -> tuple[Any, Any, Any]:

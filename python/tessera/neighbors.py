@@ -11,7 +11,27 @@ from . import _native
 from ._progress import teller
 
 
-class CoverTreeNeighbors(BaseEstimator):
+class _Fitted(BaseEstimator):
+    """What is asked of fitted rows."""
+
+    n_neighbors: int
+    n_samples_fit_: int
+    _fit_X: Any
+
+    def _asked(self, X, n_neighbors):
+        """How many neighbours are asked for, and the queries; without ``X`` the fitted rows."""
+        check_is_fitted(self)
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        most = self.n_samples_fit_ - (X is None)
+        if not 1 <= k <= most:
+            raise ValueError(f"n_neighbors: expected 1 to {most}, found {k}")
+        return k, self._queries(X)
+
+    def _queries(self, X):
+        return self._fit_X if X is None else validate_data(self, X, dtype=np.float32, order="C", reset=False)
+
+
+class CoverTreeNeighbors(_Fitted):
     """Exact nearest neighbours in Euclidean distance, by a cover tree; as ``NearestNeighbors``.
 
     Values are rounded to 32 bits. Of equally near rows the lower one comes first.
@@ -49,12 +69,7 @@ class CoverTreeNeighbors(BaseEstimator):
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
         """Distances and rows of the nearest, ``(queries, n_neighbors)`` each; without ``X`` those
         of each fitted row among the others."""
-        check_is_fitted(self)
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
-        most = self.n_samples_fit_ - (X is None)
-        if not 1 <= k <= most:
-            raise ValueError(f"n_neighbors: expected 1 to {most}, found {k}")
-        queries = self._queries(X)
+        k, queries = self._asked(X, n_neighbors)
         found = self._tree.nearest(queries, int(k) + (X is None), teller(self.progress))
         distances, rows, counts = found
         if X is None:
@@ -79,9 +94,6 @@ class CoverTreeNeighbors(BaseEstimator):
             distances[i], rows[i] = own_distances, own_rows
         return (distances, rows) if return_distance else rows
 
-    def _queries(self, X):
-        return self._fit_X if X is None else validate_data(self, X, dtype=np.float32, order="C", reset=False)
-
     @staticmethod
     def _others(i, distances, rows):
         return distances[rows != i], rows[rows != i]
@@ -97,7 +109,7 @@ class CoverTreeNeighbors(BaseEstimator):
             self._tree = _native.CoverTree(self._fit_X, self._fit_base)
 
 
-class CandidateNeighbors(BaseEstimator):
+class CandidateNeighbors(_Fitted):
     """Most of the nearest neighbours, by trees that select the few rows to compare a query with; as
     ``NearestNeighbors``.
 
@@ -202,12 +214,7 @@ class CandidateNeighbors(BaseEstimator):
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
         """Distances and rows of the nearest candidates, ``(queries, n_neighbors)`` each; without ``X``
         those of each fitted row among the others."""
-        check_is_fitted(self)
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
-        most = self.n_samples_fit_ - (X is None)
-        if not 1 <= k <= most:
-            raise ValueError(f"n_neighbors: expected 1 to {most}, found {k}")
-        queries = self._fit_X if X is None else validate_data(self, X, dtype=np.float32, order="C", reset=False)
+        k, queries = self._asked(X, n_neighbors)
         distances, rows, _ = self._index.nearest(queries, int(k) + (X is None), teller(self.progress))
         if X is None:
             distances, rows = distances.reshape(-1, k + 1), rows.reshape(-1, k + 1)

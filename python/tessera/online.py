@@ -3,17 +3,18 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
 from ._classes import KnownClasses
+from ._pickling import PickledNative
 from ._progress import teller
 
 
-class OnlineClassifier(KnownClasses, ClassifierMixin, BaseEstimator):
+class OnlineClassifier(KnownClasses, ClassifierMixin, PickledNative):
     """Learns classes one row after another, new ones at any time, by contextual search: a total
     loss that depends neither on margins nor on the number of rows; or by classical rules.
 
@@ -51,6 +52,8 @@ class OnlineClassifier(KnownClasses, ClassifierMixin, BaseEstimator):
     >>> print(*learner.predict([[0.1, 0.9], [0.9, 0.1], [-0.9, -0.9]]))
     lime plum fig
     """
+
+    _native_kind = _native.Online
 
     def __init__(
         self,
@@ -157,14 +160,3 @@ class OnlineClassifier(KnownClasses, ClassifierMixin, BaseEstimator):
         """The class of the largest score for each row."""
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
-
-    def __getstate__(self):
-        state = dict(super().__getstate__())
-        if "_native" in state:
-            state["_native"] = self._native.state()
-        return state
-
-    def __setstate__(self, state):
-        super().__setstate__(state)
-        if "_native" in state:
-            self._native = _native.Online.restored(state["_native"])
