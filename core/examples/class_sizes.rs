@@ -6,7 +6,8 @@
 //! known; then each class in turn gets 3 and 10 times as many, by images of other objects. A line
 //! is printed for each factor: the change of the mean recall of the other classes, of the large
 //! class's recall and of the mean over all classes, in points, with and without class terms; means
-//! over all classes and draws. Without folders, toys are painted into temporary ones.
+//! over all classes and draws, with standard errors where there are several draws. Without folders,
+//! toys are painted into temporary ones.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use std::collections::BTreeSet;
@@ -57,7 +58,7 @@ fn main() -> Result<()> {
         (Dataset::open(&train, &OpenOptions::default(), &progress)?, Dataset::open(&tests, &OpenOptions::default(), &progress)?);
     let all = learn(&train, |_| true, &Preset::Mixed.options(), &InProcess::default(), &progress)?.ckm;
     let n = all.classes().len();
-    let mut changes = [[[0.0; 3]; 2]; 2];
+    let mut changes = vec![[[[0.0; 3]; 2]; 2]; draws as usize];
     let mut means = [0.0; 2];
     for draw in 0..draws {
         let mut rng = random::seeded(draw);
@@ -94,8 +95,8 @@ fn main() -> Result<()> {
                         found[kind][large] - base[kind][large],
                         mean(&found[kind]) - mean(&base[kind]),
                     ];
-                    for (sum, change) in changes[f][kind].iter_mut().zip(change) {
-                        *sum += 100.0 * change / (n * draws as usize) as f64;
+                    for (sum, change) in changes[draw as usize][f][kind].iter_mut().zip(change) {
+                        *sum += 100.0 * change / n as f64;
                     }
                 }
             }
@@ -105,9 +106,18 @@ fn main() -> Result<()> {
         }
     }
     println!("{n} classes of {images}: mean recall {:.3} without terms, {:.3} with", means[0], means[1]);
-    for (changes, times) in changes.iter().zip([3, 10]) {
-        for ([others, large, mean], kind) in changes.iter().zip(["without terms", "with terms"]) {
-            println!("one {times} times as large, {kind}: others {others:+.1}, the large one {large:+.1}, mean {mean:+.1}");
+    for (f, times) in [3, 10].into_iter().enumerate() {
+        for (k, kind) in ["without terms", "with terms"].into_iter().enumerate() {
+            let [others, large, mean] = [0, 1, 2].map(|what| {
+                let of_draws: Vec<f64> = changes.iter().map(|changes| changes[f][k][what]).collect();
+                let mean = of_draws.iter().sum::<f64>() / of_draws.len() as f64;
+                let squares: f64 = of_draws.iter().map(|change| (change - mean).powi(2)).sum();
+                match of_draws.len() {
+                    1 => format!("{mean:+.1}"),
+                    n => format!("{mean:+.1} ± {:.1}", (squares / (n * (n - 1)) as f64).sqrt()),
+                }
+            });
+            println!("one {times} times as large, {kind}: others {others}, the large one {large}, mean {mean}");
         }
     }
     Ok(())

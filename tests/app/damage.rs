@@ -29,10 +29,13 @@ fn lived() -> World {
     world
 }
 
-/// Damages a file. Returns in what way.
-fn damage(path: &Path, chance: &mut Dice) -> String {
+/// Bytes that disks and databases write at a time.
+const BLOCK: usize = 4096;
+
+/// Damages one of the files. Returns in what way.
+fn damage(path: &Path, files: &[PathBuf], chance: &mut Dice) -> String {
     let mut bytes = fs::read(path).unwrap();
-    let words = match chance.below(6) {
+    let words = match chance.below(8) {
         0 | 1 => {
             let n = 1 + chance.below(3);
             for _ in 0..n {
@@ -56,6 +59,16 @@ fn damage(path: &Path, chance: &mut Dice) -> String {
             let end = bytes.len().min(at + 1 + chance.below(1000));
             bytes.drain(at..end);
             format!("bytes {at} to {end} gone")
+        }
+        // A disk that writes to the wrong place.
+        5 | 6 => {
+            let from = &files[chance.below(files.len())];
+            let other = fs::read(from).unwrap();
+            let (here, there) = (chance.below(bytes.len().div_ceil(BLOCK)) * BLOCK, chance.below(other.len().div_ceil(BLOCK)) * BLOCK);
+            let block = &other[there..other.len().min(there + BLOCK)];
+            let end = bytes.len().min(here + block.len());
+            bytes.splice(here..end, block.iter().copied());
+            format!("the block at {there} of {} written to {here}", from.display())
         }
         _ => {
             let mut lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
@@ -90,10 +103,10 @@ fn trials(seeds: std::ops::Range<u64>) -> usize {
         let files: [PathBuf; 3] = [folder.join("library.db"), folder.join("journal.jsonl"), snapshot];
         let first = chance.below(3);
         let two = chance.below(2) == 1;
-        let mut done = vec![format!("{}: {}", files[first].display(), damage(&files[first], &mut chance))];
+        let mut done = vec![format!("{}: {}", files[first].display(), damage(&files[first], &files, &mut chance))];
         if two {
             let second = (first + 1 + chance.below(2)) % 3;
-            done.push(format!("{}: {}", files[second].display(), damage(&files[second], &mut chance)));
+            done.push(format!("{}: {}", files[second].display(), damage(&files[second], &files, &mut chance)));
         }
         let ran = world.run(["check", "trial.tessera", "--repair", "--json"]);
         assert!([0, 65].contains(&ran.code), "seed {seed}, {done:?}: {} {}", ran.stdout, ran.stderr);

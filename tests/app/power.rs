@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -98,6 +98,14 @@ struct Run {
     told: Vec<Told>,
     /// The head after each event, as the library had it in the end.
     heads: BTreeMap<u64, String>,
+    /// What draws the clock of each command.
+    clock: Dice,
+}
+
+/// A library that tells programs another time, where the system has it (libfaketime).
+fn other_time() -> Option<PathBuf> {
+    let folders = fs::read_dir("/usr/lib").ok()?.filter_map(|entry| Some(entry.ok()?.path().join("faketime/libfaketimeMT.so.1")));
+    folders.into_iter().find(|path| path.is_file())
 }
 
 /// A folder for files that are read once: in memory, where the system has one there.
@@ -113,7 +121,7 @@ impl Run {
         for i in 0..IMAGES {
             world.picture(&format!("images/{}/{i}.png", ["disc", "grid"][i as usize % 2]), i as usize % 2, i, i);
         }
-        let mut run = Self { world, base: Disk::default(), ops: Vec::new(), told: Vec::new(), heads: BTreeMap::new() };
+        let mut run = Self { world, base: Disk::default(), ops: Vec::new(), told: Vec::new(), heads: BTreeMap::new(), clock: Dice(seed) };
         let mut expected = Expected { now: Model::new(), past: Vec::new(), future: Vec::new() };
         let first = |model: &mut Model| {
             // Images have their numbers in the order of their paths.
@@ -236,7 +244,13 @@ impl Run {
     fn command(&mut self, arguments: &[&str], lines: &[Value], models: Vec<Model>, forgotten: &[String]) {
         let root = fs::canonicalize(self.world.path()).unwrap();
         let record = root.join("record");
-        let mut command = recorded(&program(&root, arguments.iter().chain(&["--with-head", "--json", "--threads", "1"])), &record);
+        let mut program = program(&root, arguments.iter().chain(&["--with-head", "--json", "--threads", "1"]));
+        if let Some(library) = other_time() {
+            // The clock jumps back and forth by up to sixty years.
+            let time = format!("@{}-{:02}-01 00:00:00", 1980 + self.clock.below(60), 1 + self.clock.below(12));
+            program.env("LD_PRELOAD", library).env("FAKETIME", time).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        }
+        let mut command = recorded(&program, &record);
         let mut child =
             command.stdin(Stdio::piped()).stdout(fs::File::create(root.join(STDOUT)).unwrap()).stderr(Stdio::piped()).spawn().unwrap();
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();

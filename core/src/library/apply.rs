@@ -7,6 +7,9 @@ use super::event::{Change, Event, EventId, EventKind, Field, Swap};
 use super::state::{Act, Place, State};
 use crate::ids::ItemId;
 
+/// How many acts can be taken back at least, so that a history of any length takes bounded memory.
+const KEPT_ACTS: usize = 10_000;
+
 impl State {
     /// Applies every change of an event and enters it in the history.
     pub(super) fn step(&mut self, event: &Event) {
@@ -73,6 +76,9 @@ impl State {
                 match known {
                     Some(at) => done[at] = Arc::new(act),
                     None => done.push(Arc::new(act)),
+                }
+                if done.len() >= 2 * KEPT_ACTS {
+                    done.drain(..KEPT_ACTS);
                 }
                 undone.clear();
             }

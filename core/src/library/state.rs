@@ -259,7 +259,8 @@ impl State {
         self.roots.iter().map(|(id, root)| (*id, root))
     }
 
-    /// What the user did and has not taken back, the oldest first.
+    /// What the user did last and has not taken back, the oldest first: all of it, or the last
+    /// 10,000 acts or more.
     pub fn history(&self) -> &[Arc<Act>] {
         &self.done
     }
