@@ -58,10 +58,8 @@ pub(super) fn keep(library: &mut Library, ckm: &Ckm, learned: &LearnReport) -> R
 fn weights_of(ckm: &Ckm, library: &Library) -> Vec<OfImage> {
     let of_image = |(class, example): (ClassId, &Example)| {
         let content = library.state().image(example.id)?.content?.hash;
-        let elements = example.elements.get();
-        let sets = elements.sets.iter();
-        let weights = sets.map(|set| (0..set.len()).map(|i| set.weight(i)).collect()).collect();
-        Some(OfImage { image: example.id, content, class: ckm.classes()[class.index()].name.clone(), weights })
+        let class = ckm.classes()[class.index()].name.clone();
+        Some(OfImage { image: example.id, content, class, weights: example.elements.weights() })
     };
     ckm.examples().filter_map(of_image).collect()
 }

@@ -83,9 +83,8 @@ impl Kept {
     pub fn put_away(&self, shelf: &Arc<dyn Shelf>, key: u128) -> Self {
         let Place::Here(elements) = &self.0 else { return self.clone() };
         let counts = elements.sets.iter().map(|set| set.len() as u32).collect();
-        let weights = elements.sets.iter().map(|set| (0..set.len()).map(|i| set.weight(i)).collect()).collect();
         let (size, cut) = (elements.size, Arc::clone(&elements.cut));
-        Self(Place::Away(Away { shelf: Arc::clone(shelf), key, size, counts, cut, weights: kept_weights(weights) }))
+        Self(Place::Away(Away { shelf: Arc::clone(shelf), key, size, counts, cut, weights: kept_weights(weights_of(elements)) }))
     }
 
     /// Whether they are in memory.
@@ -154,6 +153,15 @@ impl Kept {
         }
     }
 
+    /// The weights of the elements. O(elements); nothing is read.
+    pub fn weights(&self) -> ImageWeights {
+        match &self.0 {
+            Place::Here(elements) => weights_of(elements),
+            Place::Away(Away { weights: Some(own), .. }) => ImageWeights::clone(own),
+            Place::Away(away) => away.counts.iter().map(|count| vec![0.0; *count as usize]).collect(),
+        }
+    }
+
     /// Whether the elements have these weights, of which there are as many. O(elements).
     pub(super) fn has_weights(&self, weights: &[Vec<f32>]) -> bool {
         let is_same = |(set, weights): (&ElementSet, &Vec<f32>)| weights.iter().zip(0..).all(|(weight, i)| set.weight(i) == *weight);
@@ -171,6 +179,10 @@ impl Kept {
             Place::Away(away) => away.weights = kept_weights(weights.to_vec()),
         }
     }
+}
+
+fn weights_of(elements: &Elements) -> ImageWeights {
+    elements.sets.iter().map(|set| (0..set.len()).map(|i| set.weight(i)).collect()).collect()
 }
 
 /// Weights as they are kept of elements that are not in memory: none where all are 0.

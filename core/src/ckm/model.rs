@@ -12,7 +12,6 @@ use super::accuracy::{Accuracy, Estimate};
 use super::class_terms::ClassTerms;
 use super::confidence::Calibration;
 use super::element::{Cut, ElementSet, Elements, VERSION, Values, is_size};
-use super::kept::Held;
 use super::unknown::{UnknownBar, UnknownCurve};
 use super::{Ckm, CkmOptions, ElementSource, Example, Search};
 use crate::descriptor::{Descriptor, PATTERN_VERSION};
@@ -297,26 +296,47 @@ fn tensors(ckm: &Ckm) -> Vec<(String, Owned)> {
         ("images.group".into(), text_tensor(images.iter().flat_map(|(_, e)| group(e).into_bytes()).collect())),
         ("images.group_end".into(), ends(&mut images.iter().map(|(_, e)| group(e).len()))),
     ];
-    for (k, kind) in ckm.options().kinds.iter().enumerate() {
-        let held: Vec<Held<'_>> = images.iter().map(|(_, e)| e.elements.get()).collect();
-        let sets: Vec<&ElementSet> = held.iter().map(|elements| &elements.sets[k]).collect();
-        let elements = || sets.iter().flat_map(|set| (0..set.len()).map(move |i| (*set, i)));
-        let n = elements().count();
-        let values: Vec<u8> = elements()
-            .flat_map(|(set, i)| match &set.values {
-                Values::Binary(_) => set.descriptor(i).to_bytes().to_vec(),
-                Values::Dense { .. } => set.row(i).collect(),
-            })
-            .collect();
+    let kinds = &ckm.options().kinds;
+    let mut parts: Vec<KindPart> = kinds.iter().map(|_| KindPart::default()).collect();
+    // Elements that are not in memory are read once, image by image.
+    for (_, example) in &images {
+        let elements = example.elements.get();
+        parts.iter_mut().zip(&elements.sets).for_each(|(part, set)| part.push(set));
+    }
+    for (k, (kind, part)) in kinds.iter().zip(parts).enumerate() {
         let name = |part: &str| format!("{k}.{}.{part}", kind.source.name());
-        all.push((name("count"), u32_tensor(sets.iter().map(|set| set.len() as u32))));
-        all.push((name("position"), f32_tensor(elements().flat_map(|(set, i)| set.position(i)))));
-        all.push((name("feature"), bytes_tensor(n, values)));
+        let n = part.weights.len();
+        all.push((name("count"), u32_tensor(part.counts.into_iter())));
+        all.push((name("position"), f32_tensor(part.positions.into_iter())));
+        all.push((name("feature"), bytes_tensor(n, part.values)));
         if ckm.is_weighted() {
-            all.push((name("weight"), f32_tensor(elements().map(|(set, i)| set.weight(i)))));
+            all.push((name("weight"), f32_tensor(part.weights.into_iter())));
         }
     }
     all
+}
+
+/// The elements of one kind of all images, as they are written.
+#[derive(Default)]
+struct KindPart {
+    counts: Vec<u32>,
+    positions: Vec<f32>,
+    values: Vec<u8>,
+    weights: Vec<f32>,
+}
+
+impl KindPart {
+    fn push(&mut self, set: &ElementSet) {
+        self.counts.push(set.len() as u32);
+        for i in 0..set.len() {
+            self.positions.extend(set.position(i));
+            self.weights.push(set.weight(i));
+            match &set.values {
+                Values::Binary(_) => self.values.extend(set.descriptor(i).to_bytes()),
+                Values::Dense { .. } => self.values.extend(set.row(i)),
+            }
+        }
+    }
 }
 
 /// Reads tensors; errors say in words what is wrong with them.

@@ -1,7 +1,7 @@
 //! What the user says of images: that some belong together, and that some do not. The newest word
 //! holds; clusters follow it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Library;
@@ -68,6 +68,16 @@ impl Bonds {
         }
     }
 
+    /// Pairs that hold the same images together as all pairs do, of images that `is_there` admits
+    /// alone: those that others held together stay so when these are gone.
+    /// O((images + pairs) * log(pairs)).
+    pub fn together_among(&self, is_there: impl Fn(ItemId) -> bool) -> Vec<(ItemId, ItemId)> {
+        let groups = self.groups();
+        let images: BTreeSet<ItemId> = self.of(Bond::Together).flat_map(|(a, b)| [a, b]).filter(|image| is_there(*image)).collect();
+        let mut last: BTreeMap<ItemId, ItemId> = BTreeMap::new();
+        images.into_iter().filter_map(|image| Some((last.insert(leader(&groups, image), image)?, image))).collect()
+    }
+
     /// For each image that belongs together with others, one image that stands for all of these.
     fn groups(&self) -> BTreeMap<ItemId, ItemId> {
         let mut groups = BTreeMap::new();
@@ -130,11 +140,14 @@ impl Acts<'_> {
                 "do not belong together"
             }
         };
-        let which = match &known[..] {
-            [one, other] => format!("{} and {}", one.file_name(), other.file_name()),
+        let changes = after.changes_since(&before);
+        // An event that says more than this pair would keep the names when one of the two is
+        // forgotten.
+        let which = match (&known[..], changes.len()) {
+            ([one, other], ..=1) => format!("{} and {}", one.file_name(), other.file_name()),
             _ => which(self.state, images),
         };
-        Ok(Draft::new(format!("Said that {which} {verb}"), after.changes_since(&before)))
+        Ok(Draft::new(format!("Said that {which} {verb}"), changes))
     }
 
     /// Drops all that was said of pairs of images.

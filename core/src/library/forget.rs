@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::event::{Change, ContentHash, Event, EventId, EventKind, Field, Swap, UserLabel};
+use super::event::{Change, ContentHash, Event, EventId, EventKind, Field, RootId, Swap, UserLabel};
 use super::files::{CACHE, DATABASE, JOURNAL, MODELS, remove, remove_folder, remove_left_overs};
-use super::state::State;
+use super::state::{Root, State};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::utc::now;
@@ -24,6 +24,8 @@ pub(super) struct Purge {
     pub(super) hashes: BTreeSet<ContentHash>,
     /// Where their files lie.
     pub(super) paths: Vec<PathBuf>,
+    /// Folders of which the library knows only these images' files.
+    pub(super) roots: Vec<RootId>,
     /// The event that says that images were forgotten, but not which.
     pub(super) event: Event,
     /// A time after all snapshots of before.
@@ -37,14 +39,28 @@ impl Purge {
         let hashes = hashes_of(&images, state, &log);
         let records = images.iter().filter_map(|id| state.image(*id));
         let paths = records.flat_map(|image| &image.places).map(|place| state.full_path(place)).collect();
+        let roots = roots_of(&images, state, &log);
         let words = if images.len() == 1 { "Forgot an image".to_owned() } else { format!("Forgot {} images", images.len()) };
         let event = Event { id, at: now(), act: id, kind: EventKind::Final, words, changes: Vec::new(), link: None };
         // A folder's word that is in the path of an image that stays may be the word of its class.
         let places = || state.records().iter().filter(|image| !images.contains(&image.id)).flat_map(|image| &image.places);
         let is_in_path = |word: &str| places().any(|place| place.path.to_string_lossy().contains(word));
         let (classes, left) = without(log, &images, &is_in_path);
-        Self { images, classes, left, hashes, paths, event, time }
+        Self { images, classes, left, hashes, paths, roots, event, time }
     }
+}
+
+/// Folders of single files in which these images lie and no others, unless an event names them.
+fn roots_of(gone: &BTreeSet<ItemId>, state: &State, log: &[Event]) -> Vec<RootId> {
+    let lie_in = |is_gone: bool| {
+        let records = state.records().iter().filter(move |image| gone.contains(&image.id) == is_gone);
+        records.flat_map(|image| &image.places).map(|place| place.root).collect::<BTreeSet<RootId>>()
+    };
+    let others = lie_in(false);
+    let is_named =
+        |id: RootId| log.iter().flat_map(|event| &event.changes).any(|change| matches!(change, Change::Root(of, _) if *of == id));
+    let only_there = lie_in(true).into_iter().filter(|id| !others.contains(id) && !is_named(*id));
+    only_there.filter(|id| state.roots.get(id).is_some_and(Root::is_of_files)).collect()
 }
 
 fn hashes_of(gone: &BTreeSet<ItemId>, state: &State, log: &[Event]) -> BTreeSet<ContentHash> {

@@ -346,9 +346,10 @@ impl Library {
         let purge = Purge::of(images.iter().copied().collect(), &self.state, log, self.store.next_event()?, next_time(&self.folder));
         forget::delete_copies(&self.folder)?;
         self.snapshots().drop_all()?;
+        // Work that goes on with the recogniser of before may have the file of an image at hand.
+        self.models.recogniser.close_shelf();
         // The cache goes first, because it can be made again if this ends in the middle.
-        self.cache.purge(&purge.hashes, &purge.paths)?;
-        let purged = self.store.forget(&purge, self.state.next_image);
+        let purged = self.cache.purge(&purge.hashes, &purge.paths).and_then(|()| self.store.forget(&purge, self.state.next_image));
         // An error may come after the database was changed, so the state is read again in any case.
         self.state = self.store.load()?;
         self.appearances = Appearances::default();

@@ -9,10 +9,10 @@ use globset::GlobBuilder;
 
 use super::Library;
 use super::draft::{Acts, Draft};
-use super::event::{Change, EventId, EventKind, RootId, Swap};
+use super::event::{Change, ContentHash, EventId, EventKind, RootId, Swap};
 use super::hold;
-use super::import::{FailedFile, ImportOptions, take_in};
-use super::state::{Place, State};
+use super::import::{FailedFile, ImportOptions, enter_known, take_in};
+use super::state::{Place, Root, State};
 use crate::error::{self, Error, Result};
 use crate::progress::Progress;
 use crate::raw_path::RawPath;
@@ -45,6 +45,16 @@ pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Pro
     if hold(library).state().roots().any(|(_, root)| root.path.starts_with(&old)) {
         return move_roots(&mut hold(library), &old, &new);
     }
+    // A file that was taken in alone stays alone.
+    let alone = hold(library).state().file_alone(&old).filter(|_| new.is_file());
+    if let Some(hash) = alone {
+        let mut library = hold(library);
+        if !enter_known(&mut library, &new, hash)? {
+            let found = format!("{}, which has other bytes than {} had", error::display(&new), error::display(&old));
+            return Err(library.acts().unfit("NEW", found, "the place that OLD was moved to"));
+        }
+        return drop_gone(&mut library, &old);
+    }
     let folder = if new.is_dir() { &new } else { new.parent().unwrap_or(&new) };
     let Some(options) = hold(library).state().options_of(&old, folder) else {
         let found = format!("{}, where this library has no images", error::display(&old));
@@ -60,13 +70,19 @@ pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Pro
 }
 
 impl State {
+    /// The bytes that a file had which was taken in alone, if `path` is one.
+    fn file_alone(&self, path: &Path) -> Option<ContentHash> {
+        let is_it = |place: &&Place| self.full_path(place) == path && self.roots.get(&place.root).is_some_and(Root::is_of_files);
+        self.records().iter().flat_map(|image| &image.places).find(is_it).map(|place| place.hash)
+    }
+
     /// The options for importing from the folder `new` files that lay at `old`, inside a root:
     /// those of the root, or where `new` is a root itself, of that one. None when the library knows
     /// no file at `old`.
     fn options_of(&self, old: &Path, new: &Path) -> Option<ImportOptions> {
         let mut places = self.records().iter().flat_map(|image| &image.places);
         let (place, full) = places.find_map(|place| Some((place, self.full_path(place))).filter(|(_, path)| path.starts_with(old)))?;
-        let (root, inside) = match self.roots().find(|(_, root)| root.path == new) {
+        let (root, inside) = match self.roots().find(|(_, root)| root.path == new && !root.is_of_files()) {
             Some((_, root)) => (root, None),
             None => {
                 let folder = if full == old { old.parent()? } else { old };

@@ -1,11 +1,11 @@
 //! The elements of a recogniser that has too many for memory, read from `cache.db` when they are
 //! compared. Those read last stay in memory, up to a number of bytes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::cache::Cache;
+use super::cache::{Cache, CacheRow};
 use super::event::ContentHash;
 use super::features::{Extraction, FeatureStore, from_file};
 use super::state::State;
@@ -17,13 +17,20 @@ use crate::progress::Progress;
 
 /// Elements in `cache.db`, by the hashes of files.
 pub(super) struct CacheShelf {
-    cache: Mutex<Cache>,
+    rows: Mutex<Rows>,
     decoder: Arc<dyn Decoder>,
     options: CkmOptions,
     extraction: Extraction,
     /// Where files are, for rows that are damaged.
     state: Mutex<State>,
     recent: Mutex<Recent>,
+}
+
+/// Where elements are kept.
+struct Rows {
+    cache: Cache,
+    /// Whether nothing may be written any more: what is forgotten would come back.
+    is_closed: bool,
 }
 
 /// The elements that were read last.
@@ -35,8 +42,9 @@ struct Recent {
     elements: HashMap<u128, (u64, Arc<Elements>)>,
     turns: BTreeMap<u64, u128>,
     turn: u64,
-    /// Images whose elements could not be read, nor computed from a file.
-    lost: u64,
+    /// Images whose elements could be neither read nor computed from a file, since the library
+    /// changed last.
+    lost: HashSet<u128>,
 }
 
 impl fmt::Debug for CacheShelf {
@@ -53,7 +61,7 @@ impl CacheShelf {
     /// The elements that `features` has; `None` where they are in no file.
     pub(super) fn new(features: &FeatureStore<'_>, state: &State) -> Option<Self> {
         Some(Self {
-            cache: Mutex::new(features.cache.again()?),
+            rows: Mutex::new(Rows { cache: features.cache.again()?, is_closed: false }),
             decoder: Arc::clone(features.decoder),
             options: features.options.clone(),
             extraction: features.extraction.clone(),
@@ -64,7 +72,7 @@ impl CacheShelf {
                 elements: HashMap::new(),
                 turns: BTreeMap::new(),
                 turn: 0,
-                lost: 0,
+                lost: HashSet::new(),
             }),
         })
     }
@@ -72,10 +80,13 @@ impl CacheShelf {
     /// Notes where files are now.
     pub(super) fn follow(&self, state: &State) {
         *lock(&self.state) = state.clone();
+        lock(&self.recent).lost.clear();
     }
 
-    /// Drops everything, and keeps nothing in memory from now on.
+    /// Drops everything, and from now on writes nothing and keeps nothing in memory. Machines of
+    /// before still read what is there.
     pub(super) fn close(&self) {
+        lock(&self.rows).is_closed = true;
         *lock(&self.state) = State::default();
         let mut recent = lock(&self.recent);
         (recent.limit, recent.bytes) = (0, 0);
@@ -91,11 +102,15 @@ impl CacheShelf {
     fn cached(&self, hash: ContentHash) -> Option<Elements> {
         let (own, cells) = self.extraction.versions(&self.options);
         let (own, cells) = {
-            let cache = lock(&self.cache);
-            let row = |version: &str| cache.feature(hash, version).ok()?.sound();
-            (row(own), cells.and_then(row))
+            let rows = lock(&self.rows);
+            let row = |version: &str| rows.cache.feature(hash, version).ok();
+            (row(own)?, cells.map_or(Some(CacheRow::Absent), row)?)
         };
-        self.extraction.read(own.as_deref(), cells.as_deref(), &self.options)
+        // With the file decoded anew, both rows are computed again.
+        if cells == CacheRow::Damaged {
+            return None;
+        }
+        self.extraction.read(own.sound().as_deref(), cells.sound().as_deref(), &self.options)
     }
 
     fn computed(&self, hash: ContentHash) -> Option<Elements> {
@@ -103,23 +118,35 @@ impl CacheShelf {
         let image = state.with_hash(hash)?;
         let picture = from_file(&state, image, &*self.decoder, &Progress::default())?;
         let cut = self.extraction.cut(hash, &picture).ok()?;
-        // Where it cannot be kept it is computed again.
-        let _ = lock(&self.cache).put(std::slice::from_ref(&cut));
+        let rows = lock(&self.rows);
+        if !rows.is_closed {
+            // Where it cannot be kept it is computed again.
+            let _ = rows.cache.put(std::slice::from_ref(&cut));
+        }
+        drop(rows);
         self.extraction.read_cut(&cut, &self.options)
     }
 }
 
 impl Shelf for CacheShelf {
     fn read(&self, key: u128) -> Option<Arc<Elements>> {
-        if let Some(known) = lock(&self.recent).get(key) {
-            return Some(known);
+        {
+            let mut recent = lock(&self.recent);
+            if let Some(known) = recent.get(key) {
+                return Some(known);
+            }
+            if recent.lost.contains(&key) {
+                return None;
+            }
         }
         let hash = ContentHash(key);
         let found = self.cached(hash).or_else(|| self.computed(hash)).map(Arc::new);
         let mut recent = lock(&self.recent);
         match &found {
             Some(elements) => recent.put(key, elements),
-            None => recent.lost += 1,
+            None => {
+                recent.lost.insert(key);
+            }
         }
         found
     }

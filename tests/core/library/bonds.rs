@@ -42,5 +42,15 @@ proptest! {
             prop_assert!(bonds.of(Bond::Apart).all(|(a, b)| a < b && !are_joined(&bonds, a, b)));
             prop_assert!(bonds.of(Bond::Together).all(|(a, b)| a < b));
         }
+        // Images of which some are gone: the others belong together as before.
+        let is_there = |image: ItemId| image.0 % 3 != 1;
+        let mut left = Bonds::default();
+        bonds.together_among(is_there).into_iter().for_each(|(a, b)| left.say_together(&[a, b]));
+        for a in (0..9).map(ItemId).filter(|image| is_there(*image)) {
+            for b in (0..9).map(ItemId).filter(|image| is_there(*image)) {
+                prop_assert_eq!(are_joined(&left, a, b), are_joined(&bonds, a, b));
+            }
+        }
+        prop_assert!(left.of(Bond::Together).all(|(a, b)| is_there(a) && is_there(b)));
     }
 }

@@ -2,6 +2,7 @@
 
 use tessera_core::ckm::confidence::Calibration;
 use tessera_core::ckm::model::Metrics;
+use tessera_core::library::bonds::Bond;
 
 use super::*;
 
@@ -120,4 +121,19 @@ fn former_bytes_are_forgotten_but_not_those_of_others() {
     hold(&library).allow_forgotten(other.content.unwrap().hash).unwrap();
     assert_eq!(counts(&place.import(&library)), (1, 3, 0));
     assert_eq!(hold(&library).forget(&[ItemId(77)], &Progress::default()).unwrap_err().reason(), "option");
+}
+
+#[test]
+fn what_was_said_of_two_images_does_not_name_one_that_is_forgotten() {
+    let place = Place::new(&FILES);
+    let library = place.open();
+    place.import(&library);
+    let one = at(&library, "crow55/zebrafish77.png").id;
+    let (b, c) = (at(&library, "dog/1.png").id, at(&library, "dog/2.png").id);
+    for (images, bond) in [([c, one], Bond::Together), ([c, b], Bond::Together), ([one, b], Bond::Apart)] {
+        hold(&library).say_bond(&images, bond).unwrap();
+    }
+    hold(&library).forget(&[one], &Progress::default()).unwrap();
+    sound(&library);
+    assert_eq!(traces(&place.folder()), Vec::<String>::new());
 }

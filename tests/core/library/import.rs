@@ -1,5 +1,8 @@
 //! Import: which files are found and recognised, and what stays when files change, move and vanish.
 
+use tessera_core::library::import::import_file;
+use tessera_core::library::relocate::relocate;
+
 use super::*;
 
 #[test]
@@ -336,4 +339,60 @@ fn features_of_a_file_that_is_replaced_meanwhile_are_not_kept() {
     let report = place.import(&library);
     assert_eq!((report.imported, report.failed.len()), (1, 1), "{report:?}");
     assert!(report.failed[0].detail.contains("replaced meanwhile"), "{report:?}");
+}
+
+#[test]
+fn a_file_that_was_taken_in_alone_is_followed_like_others() {
+    let place = Place::new(&["cat/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let folder = place.dir.path().join("elsewhere");
+    let [pup, away, moved] = ["pup.png", "away.png", "inside/moved.png"].map(|name| folder.join(name));
+    fs::create_dir_all(folder.join("inside")).unwrap();
+    save(&pup, 40);
+    let taken = import_file(&library, &pup, &class("dog"), &Progress::default()).unwrap().image;
+    let image = || hold(&library).state().image(taken).unwrap().clone();
+    let look = || imported_with(&library, &folder, &ImportOptions { exclude: vec!["*".into()], ..ImportOptions::default() });
+    assert_eq!((look().found, look().unchanged), (1, 1));
+    fs::rename(&pup, &away).unwrap();
+    assert_eq!((look().missing, image().is_here()), (1, false));
+    fs::rename(&away, &pup).unwrap();
+    assert_eq!((look().missing, image().is_here()), (0, true));
+    // Other bytes are read, another file is not taken in.
+    let before = image().content.unwrap().hash;
+    save(&pup, 41);
+    save(&away, 42);
+    let report = look();
+    assert_eq!((report.found, report.imported, image().label()), (1, 0, Some("dog")), "{report:?}");
+    assert_ne!(image().content.unwrap().hash, before);
+    fs::rename(&pup, &moved).unwrap();
+    let bad = relocate(&library, &pup, &away, &Progress::default()).unwrap_err();
+    assert!(bad.to_string().contains("other bytes"), "{bad}");
+    let found = relocate(&library, &pup, &moved, &Progress::default()).unwrap();
+    assert_eq!((found.found, found.missing, image().places.len()), (1, 0, 1));
+    assert_eq!(hold(&library).path(taken).unwrap(), fs::canonicalize(&moved).unwrap());
+    // Its folder goes with it.
+    hold(&library).forget(&[taken], &Progress::default()).unwrap();
+    sound(&library);
+    assert!(hold(&library).state().roots().all(|(_, root)| !root.is_of_files() || root.path == fs::canonicalize(&folder).unwrap()));
+    assert_eq!(hold(&library).state().roots().filter(|(_, root)| root.path.ends_with("inside")).count(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_an_image_is_taken_in_under_its_own_name() {
+    let place = Place::new(&["cat/1.png"]);
+    std::os::unix::fs::symlink(place.image("cat/1.png"), place.image("cat/link.png")).unwrap();
+    let library = place.open();
+    place.import(&library);
+    let roots = |library: &Mutex<Library>| hold(library).state().roots().count();
+    let one = at(&library, "cat/1.png").id;
+    let taken = import_file(&library, &place.image("cat/link.png"), &class("dog"), &Progress::default()).unwrap();
+    assert_eq!((taken.image, taken.is_new, roots(&library)), (one, false, 1));
+    // A removed image is refused before anything is entered.
+    hold(&library).set_removed(&[one], true).unwrap();
+    let copy = place.dir.path().join("copy.png");
+    fs::copy(place.image("cat/1.png"), &copy).unwrap();
+    import_file(&library, &copy, &class("dog"), &Progress::default()).unwrap_err();
+    assert_eq!((roots(&library), hold(&library).state().image(one).unwrap().places.len()), (1, 2));
 }

@@ -14,9 +14,13 @@ fn with_cells() -> CkmOptions {
 }
 
 pub(super) fn open_learned(place: &Place) -> Mutex<Library> {
+    open_learned_with(place, usize::MAX)
+}
+
+pub(super) fn open_learned_with(place: &Place, elements_in_memory: usize) -> Mutex<Library> {
     let progress = Progress::default();
     let opening = LibraryOptions::new(Arc::clone(&place.decoder) as _, &progress);
-    let opening = LibraryOptions { options: options(), learned: Some(with_cells()), ..opening };
+    let opening = LibraryOptions { options: options(), learned: Some(with_cells()), elements_in_memory, ..opening };
     Mutex::new(Library::open_or_create(&place.folder(), &opening).unwrap())
 }
 

@@ -162,3 +162,21 @@ fn damaged_rows_are_computed_from_the_files_again() {
     let found = answers(hold(&library).recogniser().ckm());
     assert!(found != expected && found.len() == expected.len());
 }
+
+#[test]
+fn a_damaged_row_of_either_kind_is_computed_again() {
+    let place = Place::new(&FILES);
+    let library = super::learned::open_learned_with(&place, 0);
+    place.import(&library);
+    assert!(!is_here(&library).iter().any(|is_here| *is_here));
+    let expected = answers(hold(&library).recogniser().ckm());
+    let other = rusqlite::Connection::open(place.folder().join("cache.db")).unwrap();
+    let mut query = other.prepare("SELECT DISTINCT version FROM feature").unwrap();
+    let versions: Vec<String> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert!(versions.len() > 2, "{versions:?}");
+    for version in versions {
+        let sql = "UPDATE feature SET bytes = CAST(x'00' || substr(bytes, 2) AS BLOB) WHERE version = ?1";
+        assert!(other.execute(sql, [&version]).unwrap() >= FILES.len());
+        assert!(answers(hold(&library).recogniser().ckm()) == expected, "with rows of {version} damaged");
+    }
+}

@@ -156,7 +156,8 @@ impl Lists {
     pub(super) fn remove(&mut self, examples: &[Arc<Example>], place: usize, gone: &Example, element: &ElementKind) {
         let elements = gone.elements.get();
         let set = &elements.sets[self.kind];
-        if level(self.len - set.len()) != self.level {
+        let is_lost = gone.elements.counts().nth(self.kind) != Some(set.len());
+        if is_lost || level(self.len - set.len()) != self.level {
             *self = Self::new(examples, self.kind, element);
             return;
         }

@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 
 use super::super::compare::Queries;
-use super::super::element::{ElementSet, Elements};
+use super::super::element::Elements;
 use super::super::kernel::LeafKernel;
 use super::super::spf::{Architecture, Evidence, NO_IMAGE, Node};
 use super::super::{Ckm, Example, Without};
@@ -91,8 +91,7 @@ impl Numbering {
 
     /// The weights that the elements of a machine have now.
     pub fn weights(&self, ckm: &Ckm) -> Vec<f32> {
-        let of = |set: &ElementSet| (0..set.len()).map(|i| set.weight(i)).collect::<Vec<f32>>();
-        ckm.examples().flat_map(|(_, e)| e.elements.get().sets.iter().flat_map(of).collect::<Vec<f32>>()).collect()
+        ckm.examples().flat_map(|(_, e)| e.elements.weights().into_iter().flatten()).collect()
     }
 
     /// Weights by image, kind and element, images in the machine's order: what `Ckm::set_weights`

@@ -80,8 +80,9 @@ impl ClusterRun {
         let mut options = options(&rows, aim.seed);
         // Images that are gone, or have no such vector, take no part.
         let place = |id: ItemId| ids.binary_search(&id).ok().map(|place| place as u32);
-        let pairs = |bond| bonds.of(bond).filter_map(|(a, b)| Some((place(a)?, place(b)?))).collect();
-        let constraints = Constraints { together: pairs(Bond::Together), apart: pairs(Bond::Apart) };
+        let places = |(a, b)| Some((place(a)?, place(b)?));
+        let together = bonds.together_among(|image| place(image).is_some()).into_iter().filter_map(places).collect();
+        let constraints = Constraints { together, apart: bonds.of(Bond::Apart).filter_map(places).collect() };
         let mut tried = Vec::new();
         if let Some(kept) = kept {
             options.clusters = kept.count();

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::Library;
 use super::draft::Draft;
 use super::event::{Change, EventId, EventKind, Field, FolderWord, RootId, Swap};
-use super::state::{Place, Root};
+use super::state::{Place, Root, State};
 use crate::data::plan::ImportPlan;
 use crate::data::tables::beside;
 use crate::data::{Dataset, ImageSource, Labels, Masks, Meta, OpenOptions, UNLABELLED};
@@ -29,6 +29,7 @@ use look::{Known, Look, Refused, Seen, look};
 
 pub use super::hold;
 pub use look::holds;
+pub(super) use one::enter_known;
 pub use one::{TakenFile, import_file};
 pub use report::{ClassConflict, DUPLICATE, FailedFile, Imported, MASK, TextLeftOut};
 pub use table::TableRead;
@@ -121,26 +122,10 @@ pub(super) fn take_in(
 ) -> Result<Imported> {
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let is_of_files = |(_, root): (RootId, &Root)| root.path == folder && root.is_of_files();
-    if options.exclude == [ALL] && hold(library).state().roots().any(is_of_files) {
-        // Nothing new is looked for, only what is there.
-        let missing = mark_missing(&mut hold(library), &folder, &HashSet::new())?;
-        return Ok(Imported { missing, ..Imported::default() });
-    }
-    let data = Dataset::open(&folder, &options.open(), progress)?;
-    let mut report = Imported { layout: data.layout.words.clone(), ..Imported::default() };
-    for skipped in &data.skipped {
-        report.found += 1;
-        if skipped.reason == "unsupported" {
-            report.unsupported += 1;
-            report.unsupported_files.push(FailedFile::skipped(skipped));
-        } else {
-            report.failed.push(FailedFile::skipped(skipped));
-        }
-    }
-    report.found += data.items.len();
-    report.masks.clone_from(&data.masks);
-    let texts: HashSet<PathBuf> = data.items.iter().filter_map(|item| beside(item.path())).collect();
-    report.others = data.others.iter().filter(|path| !texts.contains(*path)).cloned().collect();
+    let only_known = options.exclude == [ALL] && hold(library).state().roots().any(is_of_files);
+    let (files, mut report) =
+        if only_known { (known_files(hold(library).state(), &folder), Imported::default()) } else { files_in(&folder, options, progress)? };
+    report.found += files.len();
 
     let (root, decoder, state) = {
         let mut library = hold(library);
@@ -150,23 +135,10 @@ pub(super) fn take_in(
     let deaths = decoder.deaths();
     let known = Known::of(&state);
     let (mut work, mut unchanged) = (Vec::new(), Vec::new());
-    progress.begin("Looking for new files", data.items.len() as u64);
-    for item in &data.items {
+    progress.begin("Looking for new files", files.len() as u64);
+    for (path, word) in &files {
         progress.step()?;
-        let ImageSource::File(path) = &item.source else {
-            report.failed.push(FailedFile {
-                path: item.path().to_owned(),
-                reason: "norb",
-                detail: "pictures inside a NORB file: unpack them with `tessera import LIBRARY FOLDER --unpack DIR`".into(),
-            });
-            continue;
-        };
-        let label = data.class_name(item.class);
-        let label = (label != UNLABELLED).then(|| label.to_owned());
-        // The partner of a stereo pair is not stored: its name follows from this one's.
-        let meta = Meta { partner: None, ..item.meta.clone() };
-        let word = FolderWord { label, group: item.group.clone(), meta };
-        match known.look_up(path, word) {
+        match known.look_up(path, word.clone()) {
             Ok(Seen::Anew(file)) => work.push(file),
             Ok(Seen::AsBefore(image, word)) => {
                 report.unchanged += 1;
@@ -175,8 +147,8 @@ pub(super) fn take_in(
             Err(error) => report.failed.push(FailedFile::new(path, &error)),
         }
     }
-    let act = if reads_words { read_words_again(&mut hold(library), &folder, unchanged)? } else { None };
-    report.missing = mark_missing(&mut hold(library), &folder, &data.items.iter().map(|item| item.path()).collect())?;
+    let act = if reads_words && !only_known { read_words_again(&mut hold(library), &folder, unchanged)? } else { None };
+    report.missing = mark_missing(&mut hold(library), &folder, &files.iter().map(|(path, _)| path.as_path()).collect())?;
 
     progress.begin("Importing", work.len() as u64);
     let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, report };
@@ -231,6 +203,49 @@ pub(super) fn take_in(
         library.teach(&state, &missing);
     }
     Ok(report)
+}
+
+/// The image files below a folder with what their folders and names say, and what is left out.
+fn files_in(folder: &Path, options: &ImportOptions, progress: &Progress) -> Result<(Vec<(PathBuf, FolderWord)>, Imported)> {
+    let data = Dataset::open(folder, &options.open(), progress)?;
+    let mut report = Imported { layout: data.layout.words.clone(), ..Imported::default() };
+    for skipped in &data.skipped {
+        report.found += 1;
+        if skipped.reason == "unsupported" {
+            report.unsupported += 1;
+            report.unsupported_files.push(FailedFile::skipped(skipped));
+        } else {
+            report.failed.push(FailedFile::skipped(skipped));
+        }
+    }
+    report.masks.clone_from(&data.masks);
+    let texts: HashSet<PathBuf> = data.items.iter().filter_map(|item| beside(item.path())).collect();
+    report.others = data.others.iter().filter(|path| !texts.contains(*path)).cloned().collect();
+    let mut files = Vec::new();
+    for item in &data.items {
+        let ImageSource::File(path) = &item.source else {
+            report.found += 1;
+            report.failed.push(FailedFile {
+                path: item.path().to_owned(),
+                reason: "norb",
+                detail: "pictures inside a NORB file: unpack them with `tessera import LIBRARY FOLDER --unpack DIR`".into(),
+            });
+            continue;
+        };
+        let label = data.class_name(item.class);
+        let label = (label != UNLABELLED).then(|| label.to_owned());
+        // The partner of a stereo pair is not stored: its name follows from this one's.
+        let meta = Meta { partner: None, ..item.meta.clone() };
+        files.push((path.clone(), FolderWord { label, group: item.group.clone(), meta }));
+    }
+    Ok((files, report))
+}
+
+/// The files of a root that the library has and that are there.
+fn known_files(state: &State, root: &Path) -> Vec<(PathBuf, FolderWord)> {
+    let is_in = |place: &&Place| state.roots.get(&place.root).is_some_and(|own| own.path == root);
+    let paths = state.records().iter().flat_map(|image| &image.places).filter(is_in).map(|place| state.full_path(place));
+    paths.filter(|path| path.is_file()).map(|path| (path, FolderWord::default())).collect()
 }
 
 /// The root that files below `folder` belong to: one above it that is there already, or a new one.

@@ -1,11 +1,11 @@
 //! Taking in one image file with its label, as one act; nothing else of its folder comes with it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::admit::Run;
-use super::look::{Known, Look, Refused, Seen, look};
+use super::look::{Known, Look, NewFile, Refused, Seen, look};
 use super::report::Imported;
 use super::{ALL, hold};
 use crate::data::Labels;
@@ -13,7 +13,8 @@ use crate::error::{Error, Result, display_name};
 use crate::ids::ItemId;
 use crate::library::Library;
 use crate::library::draft::Draft;
-use crate::library::event::{EventId, EventKind, FolderWord, RootId, UserLabel};
+use crate::library::event::{ContentHash, EventId, EventKind, FolderWord, RootId, UserLabel};
+use crate::library::features::hash_file;
 use crate::library::state::Root;
 use crate::progress::Progress;
 
@@ -39,11 +40,11 @@ pub struct TakenFile {
 /// # Complexity
 /// O(images), and the time that looking at one image takes.
 pub fn import_file(library: &Mutex<Library>, file: &Path, label: &UserLabel, progress: &Progress) -> Result<TakenFile> {
-    let file = fs::canonicalize(file).map_err(Error::io("read", file))?;
+    let file = &own_path(file)?;
     let (decoder, state, watch, extraction) = {
         let held = hold(library);
         if fs::canonicalize(held.folder()).is_ok_and(|own| file.starts_with(&own)) {
-            return Err(Error::data(&file, "an image file", "one in the library's own folder", "put it into another folder"));
+            return Err(Error::data(file, "an image file", "one in the library's own folder", "put it into another folder"));
         }
         // A name that no class can have is refused before anything is changed.
         held.acts().label(&[], label)?;
@@ -52,7 +53,7 @@ pub fn import_file(library: &Mutex<Library>, file: &Path, label: &UserLabel, pro
         (Arc::clone(held.decoder()), held.state().clone(), watch, held.extraction().clone())
     };
     let known = Known::of(&state);
-    let new = match known.look_up(&file, FolderWord::default())? {
+    let new = match known.look_up(file, FolderWord::default())? {
         Seen::AsBefore(image, _) => return give(&mut hold(library), image, label, None),
         Seen::Anew(new) => new,
     };
@@ -65,7 +66,7 @@ pub fn import_file(library: &Mutex<Library>, file: &Path, label: &UserLabel, pro
         }
         Look::Forgotten => {
             let advice = "`tessera import LIBRARY FOLDER --again` takes forgotten files of its folder in";
-            return Err(Error::data(&file, "an image that may be taken in", "one that you had forgotten", advice));
+            return Err(Error::data(file, "an image that may be taken in", "one that you had forgotten", advice));
         }
         found => found,
     };
@@ -76,15 +77,51 @@ pub fn import_file(library: &Mutex<Library>, file: &Path, label: &UserLabel, pro
         Look::Fatal(..) | Look::Forgotten => return Err(Error::Cancelled),
     };
     let mut library = hold(library);
-    let folder = file.parent().unwrap_or(&file).to_owned();
-    let root = root_of(&mut library, &file, &folder)?;
+    // An image that cannot be labelled, for it was removed, is not taken in again.
+    if let Some(image) = Known::of(library.state()).by_hash.get(&hash) {
+        library.acts().label(&[*image], label)?;
+    }
+    let (image, act) = admit(&mut library, &new, found)?;
+    give(&mut library, image, label, act)
+}
+
+/// Enters that a file has the bytes of an image of the library. Returns whether it has; nothing is
+/// changed where not.
+pub(in crate::library) fn enter_known(library: &mut Library, file: &Path, hash: ContentHash) -> Result<bool> {
+    let file = own_path(file)?;
+    let known = Known::of(library.state());
+    if hash_file(&file)? != hash || !known.by_hash.contains_key(&hash) {
+        return Ok(false);
+    }
+    if let Seen::Anew(new) = known.look_up(&file, FolderWord::default())? {
+        admit(library, &new, Look::Known(hash, false))?;
+    }
+    Ok(true)
+}
+
+/// Enters what was found in a file. Returns its image, and the act if it is a new one.
+fn admit(library: &mut Library, new: &NewFile, found: Look) -> Result<(ItemId, Option<EventId>)> {
+    let folder = new.path.parent().unwrap_or(&new.path).to_owned();
+    let hash = match &found {
+        Look::New(content, ..) => Some(content.hash),
+        Look::Known(hash, _) => Some(*hash),
+        Look::Fatal(..) | Look::Forgotten => None,
+    };
+    let root = root_of(library, &new.path, &folder)?;
     let known = Known::of(library.state());
     let mut run = Run { root, folder, known, act: None, in_act: 0, reads_words: false, report: Imported::default() };
-    run.admit(&mut library, vec![(&new, found)])?;
-    let image = run.known.by_hash.get(&hash).copied();
-    let image =
-        image.ok_or_else(|| Error::data(&file, "an image that may be taken in", "one that was forgotten meanwhile", "choose another"))?;
-    give(&mut library, image, label, run.act)
+    run.admit(library, vec![(new, found)])?;
+    let image = hash.and_then(|hash| run.known.by_hash.get(&hash).copied());
+    let forgotten = || Error::data(&new.path, "an image that may be taken in", "one that was forgotten meanwhile", "choose another");
+    Ok((image.ok_or_else(forgotten)?, run.act))
+}
+
+/// The path of a file as an import of its folder knows it: links among the folders are followed,
+/// and a link to a file has its own name.
+fn own_path(file: &Path) -> Result<PathBuf> {
+    let Some(name) = file.file_name() else { return fs::canonicalize(file).map_err(Error::io("read", file)) };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(fs::canonicalize(folder).map_err(Error::io("read", file))?.join(name))
 }
 
 /// Labels an image, in the act that took it in, if that was done.

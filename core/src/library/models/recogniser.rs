@@ -149,8 +149,8 @@ impl Recogniser {
         &self.missing
     }
 
-    /// Nothing of an image that was forgotten may stay in memory.
-    fn close_shelf(&mut self) {
+    /// Nothing of an image that was forgotten may stay in memory, nor be written again.
+    pub(in crate::library) fn close_shelf(&mut self) {
         if let Some(shelf) = self.shelf.take() {
             shelf.close();
         }

@@ -409,6 +409,9 @@ impl Store {
             for image in &purge.images {
                 tx.execute("DELETE FROM image WHERE id = ?1", [image.0])?;
             }
+            for root in &purge.roots {
+                tx.execute("DELETE FROM root WHERE id = ?1", [root.0])?;
+            }
             for class in &purge.classes {
                 tx.execute("DELETE FROM class WHERE name = ?1", [class])?;
                 tx.execute("DELETE FROM alias WHERE word = ?1 OR class = ?1", [class])?;
