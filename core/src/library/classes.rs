@@ -132,17 +132,19 @@ impl Acts<'_> {
 impl State {
     /// The changes that make those classes that do not exist yet, in the order given.
     pub(super) fn new_classes<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<Change> {
-        let mut position = self.classes.values().map(|look| look.position + 1).max().unwrap_or(0);
+        // Most labels are of classes that exist: only a new one asks for its position.
+        let mut next = None;
         let mut made = BTreeSet::new();
         let mut changes = Vec::new();
         for name in names {
             if self.class(name).is_none() && made.insert(name) {
+                let position = next.unwrap_or_else(|| self.classes.values().map(|look| look.position + 1).max().unwrap_or(0));
+                next = Some(position + 1);
                 changes.push(Change::Class(name.to_owned(), Swap(None, Some(ClassStyle { position, colour: None }))));
                 if self.aliases.contains_key(name) {
                     let before = self.aliases.get(name).cloned();
                     changes.push(Change::Alias(name.to_owned(), Swap(before, None)));
                 }
-                position += 1;
             }
         }
         changes
