@@ -7,13 +7,14 @@ use egui::Key;
 use egui_kittest::kittest::Queryable as _;
 use image::{Rgb, RgbImage};
 use tessera::command::{Command, ImageQuery, SearchChoice, WeightChoice};
+use tessera::gui::dialogs::Scripted;
 use tessera::gui::page::Page;
 use tessera_core::data::toys::{ToyFormat, ToyOptions, generate};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 use tessera_core::progress::Progress;
 
-use crate::world::World;
+use crate::world::{World, class_folders};
 
 /// Rings and squares: two classes, three objects each, four views an object.
 fn things(to: &Path) {
@@ -197,6 +198,24 @@ fn learned_weights_are_switched_on_and_off_and_stay_with_the_library() {
     world.until("the others are judged", |app| {
         app.desk().recognising().report().is_some_and(|(report, stale)| report.images == 35 && !stale)
     });
+}
+
+#[test]
+fn a_chosen_bar_is_taken_back_where_there_is_no_curve() {
+    let folder = tempfile::tempdir().unwrap();
+    class_folders(&folder.path().join("images"), &["aa", "bb"], 4);
+    std::fs::write(folder.path().join("settings.ron"), "{\"answered\": 0.7}").unwrap();
+    let mut world = World::with(folder, [1280.0, 800.0], Box::new(Scripted::new([])));
+    world.run(Command::Open(world.path("images")));
+    world.harness.state_mut().turn_to(Page::Train);
+    world.until("it is judged", |app| app.desk().recognising().report().is_some() && !app.desk().jobs().is_busy());
+    world.rest();
+    assert!(world.shows("It takes three classes and 40 judged images"));
+    world.harness.get_by_label("As it was found").scroll_to_me();
+    world.harness.run_steps(20);
+    world.click("As it was found");
+    world.step();
+    assert!(!world.shows("As it was found"));
 }
 
 #[test]

@@ -66,9 +66,11 @@ pub struct Metrics {
 
 impl Metrics {
     /// The lead below which an image counts as unknown, if this share of the images of the classes
-    /// is to be answered; `None` takes the bar that was found, if there is one.
+    /// is to be answered. Without a share, or a curve to choose on, it is the bar that was found,
+    /// if there is one.
     pub fn unknown_bar(&self, answered: Option<f64>) -> Option<UnknownBar> {
-        answered.map_or(self.unknown, |share| self.unknown_curve.answering(share))
+        let chosen = answered.filter(|_| !self.unknown_curve.is_empty());
+        chosen.map_or(self.unknown, |share| self.unknown_curve.answering(share))
     }
 
     /// What a model file says of an accuracy that was measured on `held_out` images, and nothing

@@ -20,9 +20,6 @@ const FOUND: f64 = 0.25;
 /// another class is struck out: with few classes, one fewer makes every lead smaller.
 const TIMES: f64 = 3.0;
 
-/// Judged images below which nothing is said.
-const FEWEST: usize = 40;
-
 /// The lead of the best class over the mean of the others below which an image looks unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,7 +41,7 @@ impl UnknownBar {
     pub fn fit(held_out: &[HeldOut]) -> Option<Self> {
         let (known, struck, other) =
             (leads(held_out, |_| None), leads(held_out, |held| Some(held.class)), leads(held_out, |held| Some(next(held))));
-        if [&known, &struck, &other].iter().any(|leads| leads.len() < FEWEST) {
+        if [&known, &struck, &other].iter().any(|leads| leads.len() < UnknownCurve::FEWEST) {
             return None;
         }
         let lead = known[(TAKEN * known.len() as f64) as usize];
@@ -94,13 +91,15 @@ pub struct UnknownCurve {
 impl UnknownCurve {
     /// The least share of images of known classes that a bar of the curve answers.
     pub const LEAST: f64 = 0.5;
+    /// Judged images below which nothing is said.
+    pub const FEWEST: usize = 40;
 
     /// The curve of left-out images. O(images * classes + images log images).
     pub fn fit(held_out: &[HeldOut]) -> Self {
         let mut known: Vec<(f64, bool)> =
             held_out.iter().filter_map(|held| Some((lead(&held.scores, None)?, held.class == held.predicted))).collect();
         let struck = leads(held_out, |held| Some(held.class));
-        if known.len() < FEWEST || struck.len() < FEWEST {
+        if known.len() < Self::FEWEST || struck.len() < Self::FEWEST {
             return Self::default();
         }
         known.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use tessera_core::ckm::Scores;
 use tessera_core::ckm::held_out::HeldOut;
+use tessera_core::ckm::model::Metrics;
 use tessera_core::ckm::unknown::{UnknownBar, UnknownCurve};
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::random::seeded;
@@ -50,6 +51,12 @@ fn without_enough_images_there_is_no_curve() {
     assert!(UnknownCurve::fit(&images(39, 3, 1.0)).is_empty());
     assert!(UnknownCurve::fit(&images(60, 2, 1.0)).is_empty());
     assert_eq!(UnknownCurve::default().answering(0.9), None);
+    // A share of the curve cannot be chosen without one: the bar that was found holds.
+    let bar = UnknownBar { lead: 0.5, taken: 0.05, found: 0.8 };
+    let metrics = Metrics { unknown: Some(bar), ..Metrics::default() };
+    assert_eq!([None, Some(0.7)].map(|answered| metrics.unknown_bar(answered)), [Some(bar); 2]);
+    let (all, curve) = (Metrics { unknown_curve: UnknownCurve::fit(&images(60, 3, 1.0)), ..metrics }, Some(0.7));
+    assert!(all.unknown_bar(curve).is_some_and(|chosen| chosen != bar) && all.unknown_bar(Some(1.0)).is_none());
 }
 
 proptest! {

@@ -22,7 +22,12 @@ pub(super) fn unknown_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Report) {
     let weak = |words: &str| RichText::new(words).small().weak();
     let curve = &report.unknown_curve;
     if curve.is_empty() {
-        ui.label(weak("It takes three classes and 40 judged images to tell what images of other classes look like."));
+        let few = "It takes three classes and 40 judged images to tell what images of other classes look like.";
+        // An older version kept no curve.
+        let old = "The images were judged when no bar could be chosen: judge the recogniser again to see what bars do.";
+        let is_old = report.classes.len() >= 3 && report.judged.len() >= UnknownCurve::FEWEST;
+        ui.label(weak(if is_old { old } else { few }));
+        reset_ui(ui, panel);
         return;
     }
     ui.label(weak(
@@ -39,12 +44,13 @@ pub(super) fn unknown_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Report) {
         let why = "No image counts as unknown by itself: those of struck classes lead about as far as those of known ones. A bar can be set all the same.";
         ui.colored_label(ui.visuals().warn_fg_color, why);
     }
-    if chosen.is_some()
-        && ui
-            .button("As it was found")
-            .on_hover_text("The bar that answers 95 % of the images of known classes, where that finds others")
-            .clicked()
-    {
+    reset_ui(ui, panel);
+}
+
+/// Takes the chosen bar back, which holds for all libraries.
+fn reset_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let hover = "The bar that answers 95 % of the images of known classes, where that finds others";
+    if panel.settings.answered.is_some() && ui.button("As it was found").on_hover_text(hover).clicked() {
         panel.settings.answered = None;
     }
 }
