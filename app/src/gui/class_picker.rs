@@ -1,7 +1,8 @@
 //! A list of all classes to choose one from, with a field that filters it and names new ones.
 
 use egui::containers::menu::{MenuButton, MenuConfig};
-use egui::{Align2, CornerRadius, Key, PopupCloseBehavior, Rect, Role, ScrollArea, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, CornerRadius, Key, Modifiers, PopupCloseBehavior, Rect, Role, ScrollArea, Sense, StrokeKind, TextEdit, TextStyle, Ui};
+use egui::{WidgetInfo, pos2, vec2};
 
 use super::key_names::short_key;
 use super::panel::Panel;
@@ -20,6 +21,8 @@ const WIDTH: f32 = 220.0;
 #[derive(Clone, Default)]
 struct Typed {
     text: String,
+    /// The class that arrows moved to: a place among those listed.
+    moved: Option<usize>,
     /// The frame in which it was shown last.
     frame: u64,
 }
@@ -29,17 +32,27 @@ pub(super) fn class_menu(words: &str) -> MenuButton<'_> {
     MenuButton::new(words).config(MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside))
 }
 
-/// Shows all classes but those that the typed text takes out. Returns the one that was pressed, or
-/// the first one or a new one when Enter was. `now` is the class that is marked.
+/// Shows all classes but those that the typed text takes out. Returns the one that was pressed; or,
+/// when Enter was, the one that arrows moved to, the one of the typed name, or else a new one of
+/// it. `now` is the class that is marked.
 pub(super) fn class_picker_ui(ui: &mut Ui, panel: &Panel<'_>, now: Option<&str>) -> Option<String> {
     let id = ui.scope_id().with("class picker");
     let frame = ui.ctx().cumulative_frame_nr();
     let kept: Option<Typed> = ui.data(|data| data.get_temp(id));
     let is_new = kept.as_ref().is_none_or(|kept| kept.frame + 1 < frame);
-    let mut text = kept.filter(|_| !is_new).map(|kept| kept.text).unwrap_or_default();
+    let Typed { mut text, mut moved, .. } = kept.filter(|_| !is_new).unwrap_or_default();
     ui.set_min_width(WIDTH);
-    let edit = TextEdit::singleline(&mut text).hint_text("Filter, or a new class").desired_width(f32::INFINITY).char_limit(200);
+    let field_id = id.with("field");
+    let is_writing = ui.memory(|memory| memory.has_focus(field_id));
+    // Before the field is added, which would move its caret by them.
+    let arrow = |key: Key| is_writing && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    let (down, up) = (arrow(Key::ArrowDown), arrow(Key::ArrowUp));
+    let edit =
+        TextEdit::singleline(&mut text).id(field_id).hint_text("Filter, or a new class").desired_width(f32::INFINITY).char_limit(200);
     let field = ui.add(edit);
+    if field.changed() {
+        moved = None;
+    }
     field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Filter classes"));
     if is_new {
         field.request_focus();
@@ -49,12 +62,27 @@ pub(super) fn class_picker_ui(ui: &mut Ui, panel: &Panel<'_>, now: Option<&str>)
     let listed: Vec<&String> = classes.iter().filter(|class| filter.fits(class)).collect();
     let name = text.trim();
     let small = name.to_lowercase();
-    let exact = listed.iter().position(|class| class.to_lowercase() == small);
+    let exact = listed.iter().position(|class| *class == name);
+    let exact = exact.or_else(|| listed.iter().position(|class| class.to_lowercase() == small));
     let new = Some(name).filter(|name| !name.is_empty() && exact.is_none());
+    if !listed.is_empty() && (down || up) {
+        let last = listed.len() - 1;
+        moved = Some(match moved.map(|place| place.min(last)) {
+            None if down => 0,
+            None => last,
+            Some(place) if down => (place + 1) % listed.len(),
+            Some(place) => place.checked_sub(1).unwrap_or(last),
+        });
+    }
     let mut chosen = None;
-    ScrollArea::vertical().id_salt("picker").max_height(HEIGHT).auto_shrink([false, true]).show(ui, |ui| {
+    let mut area = ScrollArea::vertical().id_salt("picker").max_height(HEIGHT).auto_shrink([false, true]);
+    if let Some(place) = moved.filter(|_| down || up) {
+        let top = place as f32 * (ROW + ui.spacing().item_spacing.y);
+        area = area.vertical_scroll_offset((top - (HEIGHT - ROW) / 2.0).max(0.0));
+    }
+    area.show(ui, |ui| {
         rows_ui(ui, ROW, listed.len(), |ui, i| {
-            if row_ui(ui, panel, listed[i], now == Some(listed[i].as_str())) {
+            if row_ui(ui, panel, listed[i], now == Some(listed[i].as_str()), moved == Some(i)) {
                 chosen = Some(listed[i].clone());
             }
         });
@@ -64,26 +92,30 @@ pub(super) fn class_picker_ui(ui: &mut Ui, panel: &Panel<'_>, now: Option<&str>)
     {
         chosen = Some(new.to_owned());
     }
-    if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) && !name.is_empty() {
-        let first = exact.or((listed.len() == 1).then_some(0)).map(|place| listed[place].clone());
-        chosen = chosen.or(first);
+    if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
+        let meant = moved.or(exact).and_then(|place| listed.get(place)).map(|class| (*class).clone());
+        chosen = chosen.or(meant).or_else(|| new.map(str::to_owned));
         if chosen.is_none() {
-            // Of several that fit, none is meant yet.
             field.request_focus();
         }
     }
-    ui.data_mut(|data| data.insert_temp(id, Typed { text, frame }));
+    ui.data_mut(|data| data.insert_temp(id, Typed { text, moved, frame }));
     chosen
 }
 
-/// A class with its colour and its key. Returns whether it was pressed.
-fn row_ui(ui: &mut Ui, panel: &Panel<'_>, class: &str, is_now: bool) -> bool {
+/// A class with its colour and its key. Returns whether it was pressed. `is_moved_to` is whether
+/// Enter takes it.
+fn row_ui(ui: &mut Ui, panel: &Panel<'_>, class: &str, is_now: bool, is_moved_to: bool) -> bool {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     let key = panel.key_of(class);
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_now, class));
-    if is_now || response.hovered() || response.has_focus() {
+    if is_now || is_moved_to || response.hovered() || response.has_focus() {
         let ground = if is_now { ui.visuals().selection.bg_fill } else { ui.visuals().faint_bg_color };
         ui.painter().rect_filled(rect, CornerRadius::same(theme::ROUNDING), ground);
+    }
+    if is_moved_to {
+        let stroke = ui.visuals().selection.stroke;
+        ui.painter().rect_stroke(rect, CornerRadius::same(theme::ROUNDING), stroke, StrokeKind::Inside);
     }
     let left = rect.left() + 6.0;
     let colour = panel.colour(class);
