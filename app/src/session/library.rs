@@ -96,7 +96,7 @@ impl Session {
         refuse_network(folder)?;
         let options = self.opening();
         let open = || if self.is_read_only { Library::open_read_only(folder, &options) } else { Library::open(folder, &options) };
-        self.pool.install(|| self.settle(open()?))
+        self.open_settled(open)
     }
 
     /// Opens a library as [`Session::open_library`] does, or creates one where `creates`, with
@@ -128,12 +128,14 @@ impl Session {
     pub fn catch_up(&self, library: &Mutex<Library>) -> Result<()> {
         let begun = hold(library).begin_to_catch_up()?;
         let caught = begun.map(|begun| self.pool.install(|| begun.learn(&self.progress)));
-        let mut library = hold(library);
-        if let Some(caught) = caught {
-            library.end_catching_up(caught, &self.progress)?;
-        }
-        library_kinds::restore(&mut library);
-        search_choice::restore(&mut library, &self.progress)
+        let mut held = hold(library);
+        let library = &mut *held;
+        self.pool.install(|| {
+            if let Some(caught) = caught {
+                library.end_catching_up(caught, &self.progress)?;
+            }
+            self.settle(library)
+        })
     }
 
     /// Opens a library to check it, without a change to it.
@@ -143,7 +145,7 @@ impl Session {
     pub fn open_library_to_check(&self, folder: &Path) -> Result<Library> {
         refuse_network(folder)?;
         let options = self.opening();
-        self.pool.install(|| self.settle(Library::open_to_check(folder, &options, !self.is_read_only)?))
+        self.open_settled(|| Library::open_to_check(folder, &options, !self.is_read_only))
     }
 
     /// Opens a library, or creates one in a new or empty folder.
@@ -154,7 +156,7 @@ impl Session {
         self.check_writable(folder)?;
         refuse_network(folder)?;
         let options = self.opening();
-        let library = self.pool.install(|| self.settle(Library::open_or_create(folder, &options)?))?;
+        let library = self.open_settled(|| Library::open_or_create(folder, &options))?;
         // Who may make a library wants to write to it.
         library.read_only().map_or(Ok(library), |why| Err(why.error(folder)))
     }
@@ -172,11 +174,20 @@ impl Session {
         Ok(event)
     }
 
-    /// Lets the recogniser of a library that was opened answer as it did when it was closed.
-    fn settle(&self, mut library: Library) -> Result<Library> {
-        library_kinds::restore(&mut library);
-        search_choice::restore(&mut library, &self.progress)?;
-        Ok(library)
+    /// Opens a library on this session's threads; its recogniser answers as it did when it was
+    /// closed.
+    fn open_settled(&self, open: impl FnOnce() -> Result<Library> + Send) -> Result<Library> {
+        self.pool.install(|| {
+            let mut library = open()?;
+            self.settle(&mut library)?;
+            Ok(library)
+        })
+    }
+
+    /// Lets the recogniser of a library answer as it did when it was closed.
+    fn settle(&self, library: &mut Library) -> Result<()> {
+        library_kinds::restore(library);
+        search_choice::restore(library, &self.progress)
     }
 
     /// Opens a library with a newly computed cache, which is kept if `keep` returns something.
