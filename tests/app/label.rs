@@ -290,6 +290,25 @@ fn a_file_from_elsewhere_is_taken_in_with_its_label() {
 }
 
 #[test]
+fn a_file_that_cannot_be_taken_in_does_not_keep_the_others_out() {
+    let world = World::with_library();
+    let new = world.picture("elsewhere/pup.png", 1, 9, 3);
+    world.file("elsewhere/broken.png", b"no picture at all");
+    let images = ["elsewhere/broken.png", new.to_str().unwrap(), "elsewhere/gone.png", "images/disc/disc_01_0_0_0_lt.png", "#2"];
+    let rest = ["--as", "dog", "--take-in", "--json", "--report", "report.jsonl"];
+    let ran = world.run(["label", "lib.tessera"].iter().chain(&images).chain(&rest)).ended(1);
+    let ran = ran.complains("broken.png").complains("gone.png");
+    let answer = ran.object();
+    let taken: Vec<(&Value, &Value)> = answer["images"].as_array().unwrap().iter().map(|image| (&image["path"], &image["new"])).collect();
+    assert_eq!(taken, [(&json!(images[1]), &json!(true)), (&json!(images[3]), &json!(false)), (&json!("#2"), &json!(false))]);
+    assert_eq!((&answer["failed"], &answer["ok"]), (&json!(2), &json!(true)));
+    let report = std::fs::read_to_string(world.at("report.jsonl")).unwrap();
+    assert_eq!(report.lines().count(), 2, "{report}");
+    let dogs = world.run(["search", "lib.tessera", "dog", "--json"]).ended(0).object();
+    assert_eq!(dogs["hits"].as_array().unwrap().len(), 3);
+}
+
+#[test]
 fn a_file_that_cannot_be_taken_in_changes_nothing() {
     let world = World::with_library();
     world.file("elsewhere/broken.png", b"no picture at all");

@@ -1,17 +1,22 @@
 //! `tessera label` and `tessera caption`.
 
+use std::path::Path;
+
 use anyhow::Result;
 use serde_json::{Map, Value, json};
+use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::event::{Caption, EventId, UserLabel};
 use tessera_core::library::hold;
+use tessera_core::library::import::TakenFile;
 
-use super::Done;
 use super::acts::{tell, tell_with};
 use super::librarian::{Finder, Librarian, count, find_all, start};
 use super::library_args as args;
+use super::output::Failures;
 use super::stream::answer_each;
+use super::{AlreadyPrinted, Done};
 
 /// Whether a label creates a class; a typing error does so too, so it is reported.
 enum New {
@@ -114,31 +119,56 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
     })
 }
 
-/// Labels images, and takes those in that the library does not have.
+/// Labels images, and takes those in that the library does not have. One that cannot be taken in
+/// does not keep the others out.
 fn take_in(librarian: &Librarian<'_>, arguments: &args::Label, class: &str) -> Result<Done> {
     let library = librarian.open(&arguments.library)?;
     let label = UserLabel::Class(class.to_owned());
+    let mut failures = Failures::new(librarian.out, arguments.report.as_deref())?;
     librarian.with_shared(library, |library| {
+        // A name that no class can have is refused once, not for each image.
+        hold(library).acts().label(&[], &label)?;
         let new = New::of(&hold(library), &label);
-        let (mut taken, mut last) = (Vec::new(), None);
+        let (mut taken, mut last, mut is_stopped) = (Vec::new(), None, false);
+        let mut finder = Finder::default();
+        let mut give = |image: &Path| {
+            if image.exists() {
+                return librarian.session.import_file(library, image, &label);
+            }
+            let id = finder.find(&hold(library), image)?;
+            let event = hold(library).label(&[id], &label)?;
+            Ok(TakenFile { image: id, is_new: false, event })
+        };
         for image in &arguments.images {
-            let known = if image.exists() { None } else { Some(Finder::default().find(&hold(library), image)?) };
-            let (id, is_new, event) = match known {
-                Some(id) => (id, false, hold(library).label(&[id], &label)?),
-                None => {
-                    let taken = librarian.session.import_file(library, image, &label)?;
-                    (taken.image, taken.is_new, taken.event)
+            match give(image) {
+                Ok(TakenFile { image: id, is_new, event }) => {
+                    last = event.or(last);
+                    taken.push(json!({"image": id.0, "path": display(image), "new": is_new, "event": number(event)}));
                 }
-            };
-            last = event.or(last);
-            taken.push(json!({"image": id.0, "path": display(image), "new": is_new, "event": number(event)}));
+                // What was done until then is told all the same.
+                Err(Error::Cancelled) => {
+                    is_stopped = true;
+                    break;
+                }
+                Err(error) => failures.file(image, error)?,
+            }
+        }
+        if taken.is_empty() {
+            return if is_stopped { Err(Error::Cancelled.into()) } else { failures.finish(0) };
         }
         let n = taken.iter().filter(|one| one["new"] == json!(true)).count();
         let aside = format!("{}; {} taken in", new.in_words(|| None), count(n, "image"));
         let mut more = new.in_json();
+        let done = taken.len();
         more.insert("images".into(), json!(taken));
+        more.insert("failed".into(), json!(failures.failed()));
         tell_with(librarian, &hold(library), last, &aside, more);
-        Ok(Done::Whole)
+        let outcome = failures.finish(done);
+        if is_stopped {
+            librarian.out.complain("stopped; what was done stays");
+            return Err(AlreadyPrinted(Error::Cancelled).into());
+        }
+        outcome
     })
 }
 

@@ -457,6 +457,9 @@ pub(super) struct Label {
     /// nothing else of their folders comes with them
     #[arg(long, requires = "class", conflicts_with_all = ["stdin", "none", "not", "not_guessed"])]
     pub(super) take_in: bool,
+    /// Lists the files that could not be taken in, in this file: JSON lines {path, reason, detail}
+    #[arg(long, value_name = "FILE", requires = "take_in")]
+    pub(super) report: Option<PathBuf>,
     /// They are of no class, whatever their folder says
     #[arg(long)]
     pub(super) none: bool,
