@@ -33,7 +33,7 @@ fn name(library: &Library, weights: WeightChoice) -> String {
 
 /// The last report on a library's recogniser as it is in use, with the event after which it was
 /// made, or none if it then compared other training images; `None` if there is no report that can
-/// be read.
+/// be read, or only one that was not made by judging.
 pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
     kept_report(library, weight_choice(library))
 }
@@ -42,7 +42,8 @@ pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
 pub(super) fn kept_report(library: &Library, weights: WeightChoice) -> Option<(Option<EventId>, Report)> {
     let kept: Kept = serde_json::from_str(&library.result(&name(library, weights)).ok()??).ok()?;
     let is_same = kept.search == library.recogniser().ckm().search();
-    Some((kept.event.filter(|_| is_same), kept.report))
+    // A library may come from anyone, and the window shows the report as it is.
+    kept.report.is_whole().then(|| (kept.event.filter(|_| is_same), kept.report))
 }
 
 /// Keeps a report on a library's recogniser with these weights. One that cannot be kept is made

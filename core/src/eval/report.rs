@@ -93,16 +93,14 @@ impl Report {
         let Judgement { held_out, terms, raw, not_told_apart } = judgement;
         let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
         let calibration = Calibration::fit(&held_out);
-        let mut confusion = vec![vec![0; classes.len()]; classes.len()];
-        let mut judged = Vec::with_capacity(held_out.len());
-        for held in &held_out {
-            confusion[held.class.index()][held.predicted.index()] += 1;
+        let one = |held: &HeldOut| {
             let confidence = calibration.confidence(&held.scores);
-            judged.push(Judged { image: held.id, class: held.class.0, predicted: held.predicted.0, confidence });
-        }
+            Judged { image: held.id, class: held.class.0, predicted: held.predicted.0, confidence }
+        };
+        let judged: Vec<Judged> = held_out.iter().map(one).collect();
         Self {
+            confusion: confusion(classes.len(), &judged),
             classes,
-            confusion,
             calibration,
             images: ckm.examples().count(),
             objects_unknown: ckm.examples().filter(|(_, example)| example.group.is_none()).count(),
@@ -116,6 +114,16 @@ impl Report {
             largest_class: ckm.largest_class(),
             judged,
         }
+    }
+
+    /// Whether the judged images are of its classes and the confusion counts them, as in every
+    /// report that was made and not in every one that can be read. O(classes² + judged).
+    pub fn is_whole(&self) -> bool {
+        let n = self.classes.len();
+        self.confusion.len() == n
+            && self.confusion.iter().all(|row| row.len() == n)
+            && self.judged.iter().all(|judged| judged.class.max(judged.predicted) < n as u32)
+            && self.confusion == confusion(n, &self.judged)
     }
 
     /// Precision and recall of each class.
@@ -137,6 +145,15 @@ impl Report {
         let (not_told_apart, unknown_curve) = (self.not_told_apart.clone(), self.unknown_curve.clone());
         Metrics { not_told_apart, unknown: self.unknown, unknown_curve, ..measured }
     }
+}
+
+/// How often images of each of so many classes were given each class.
+fn confusion(classes: usize, judged: &[Judged]) -> Vec<Vec<u32>> {
+    let mut confusion = vec![vec![0; classes]; classes];
+    for judged in judged {
+        confusion[judged.class as usize][judged.predicted as usize] += 1;
+    }
+    confusion
 }
 
 /// The most bits of 256 in which the perceptual hashes of near copies differ.
