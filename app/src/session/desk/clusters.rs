@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -9,12 +10,13 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::bonds::Bond;
 use tessera_core::library::clusters::{ClusterAim, ClusterRun, ImageCluster, KeptClusters, usual_clusters};
+use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
 use tessera_core::{Error, Result};
 
 use super::super::Session;
 use super::context::{Context, Event, Outbox};
-use super::library_act;
+use super::library_act::{self, Acted};
 use super::notices::problem;
 use super::part::Part;
 use crate::job::JobKind;
@@ -225,9 +227,20 @@ impl Clusters {
         self.start(ctx, Aim::Merged(clusters));
     }
 
-    /// Says something of pairs of images, or drops all that was said, and goes on from there.
+    /// Says something of pairs of images, or drops all that was said, and goes on from there. It is
+    /// said in the order in which it was requested, whichever job comes first.
     pub(super) fn say(&mut self, ctx: &mut Context, said: Option<(Vec<ItemId>, Bond)>) {
-        self.start(ctx, Aim::Said(said));
+        if ctx.shared().is_none() {
+            return;
+        }
+        let (send, is_done) = mpsc::channel();
+        ctx.with_library(move |_, library| {
+            let acted = say(library, said.as_ref().map(|(images, bond)| (&images[..], *bond)));
+            // The job that waits for this may have made way for another one.
+            let _ = send.send(acted.outcome.is_some());
+            acted.told
+        });
+        self.start(ctx, Aim::Said(is_done));
     }
 
     fn start(&mut self, ctx: &mut Context, aim: Aim) {
@@ -302,8 +315,8 @@ enum Aim {
     Merged(Vec<usize>),
     /// Those that are there, with one of them, by its number, made two.
     Split(usize),
-    /// Those that are there, once this was said of images, or all that was said is dropped.
-    Said(Option<(Vec<ItemId>, Bond)>),
+    /// Those that are there, once it is told that something was said of images.
+    Said(Receiver<bool>),
 }
 
 /// Tells of a run.
@@ -328,17 +341,21 @@ impl Watch {
         kept
     }
 
-    /// Says something of pairs of images, or drops all that was said, and tells of that. Whether it
-    /// was done.
-    fn say(&self, library: &Mutex<Library>, said: Option<(&[ItemId], Bond)>) -> bool {
-        let act = |library: &mut Library| match said {
-            Some((images, bond)) => library.say_bond(images, bond),
-            None => library.drop_bonds(),
-        };
-        let acted = library_act::act(&mut hold(library), act, |event, library| event.map(|_| library_act::last_act(library).into()));
+    /// Says something of pairs of images, and tells of that. Whether it was done.
+    fn say(&self, library: &Mutex<Library>, images: &[ItemId], bond: Bond) -> bool {
+        let acted = say(&mut hold(library), Some((images, bond)));
         acted.told.into_iter().for_each(|message| self.outbox.send(message));
         acted.outcome.is_some()
     }
+}
+
+/// Says something of pairs of images, or drops all that was said.
+fn say(library: &mut Library, said: Option<(&[ItemId], Bond)>) -> Acted<Option<EventId>> {
+    let act = |library: &mut Library| match said {
+        Some((images, bond)) => library.say_bond(images, bond),
+        None => library.drop_bonds(),
+    };
+    library_act::act(library, act, |event, library| event.map(|_| library_act::last_act(library).into()))
 }
 
 /// Fits clusters, tells of them meanwhile, and keeps them also when it is stopped.
@@ -351,7 +368,7 @@ fn find(session: &Session, library: &Mutex<Library>, aim: Aim, kept: Option<Arc<
         (Aim::Given(aim), kept) => (aim, kept),
         (Aim::Merged(clusters), Some(kept)) => {
             let (merged, typical) = kept.merged(&clusters)?;
-            if !watch.say(library, Some((&typical, Bond::Together))) {
+            if !watch.say(library, &typical, Bond::Together) {
                 return Ok(());
             }
             (merged.aim(), Some(Arc::new(merged)))
@@ -359,13 +376,13 @@ fn find(session: &Session, library: &Mutex<Library>, aim: Aim, kept: Option<Arc<
         (Aim::Split(cluster), Some(kept)) => {
             session.load_looks(library, Some(&kept.look()))?;
             let (split, two) = session.on_threads(|| kept.split(library, cluster, session.progress()))?;
-            if !watch.say(library, Some((&two, Bond::Apart))) {
+            if !watch.say(library, &two, Bond::Apart) {
                 return Ok(());
             }
             (split.aim(), Some(Arc::new(split)))
         }
-        (Aim::Said(said), kept) => {
-            let is_done = watch.say(library, said.as_ref().map(|(images, bond)| (&images[..], *bond)));
+        (Aim::Said(is_done), kept) => {
+            let is_done = is_done.recv().unwrap_or_default();
             let Some(kept) = kept.filter(|_| is_done) else { return Ok(()) };
             (kept.aim(), Some(kept))
         }
