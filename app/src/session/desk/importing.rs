@@ -56,8 +56,11 @@ pub(super) enum Texts {
 /// Imports a folder of images, and reads a table of captions or labels.
 pub(super) fn import(ctx: &mut Context, folder: PathBuf, options: ImportOptions, texts: Texts) {
     // Captions beside the images are read with the folder's first import only: later the user may
-    // have changed them.
-    let is_first = ctx.state().is_some_and(|state| state.roots().all(|(_, root)| !folder.starts_with(&root.path)));
+    // have changed them. Taking in single files of it was no import.
+    let is_first = ctx.state().is_some_and(|state| {
+        let mut imported = state.roots().filter(|(_, root)| !root.is_of_files());
+        imported.all(|(_, root)| !folder.starts_with(&root.path))
+    });
     ctx.library_job(JobKind::Import(folder.clone()), move |session, library| {
         let report = session.import(library, &folder, &options)?;
         let mut messages = imported(library, &report, &folder);
