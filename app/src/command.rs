@@ -7,6 +7,7 @@ use image::RgbImage;
 use serde::{Deserialize, Serialize};
 use tessera_core::ckm::Search;
 use tessera_core::data::Labels;
+use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
 use tessera_core::library::bonds::Bond;
 use tessera_core::library::clusters::ClusterAim;
@@ -15,6 +16,7 @@ use tessera_core::library::import::ImportOptions;
 use tessera_core::library::looks::Look;
 use tessera_core::library::search::Engine;
 use tessera_core::library::suggest::LabelOrder;
+use tessera_core::plural::count;
 
 /// Something to be done.
 #[derive(Clone, Debug)]
@@ -250,6 +252,8 @@ pub enum Written {
     Model,
     /// The explanation on show.
     Explanation,
+    /// The pasted picture that was recognised, which is then taken in.
+    Picture,
 }
 
 /// What is exported, and in which format.
@@ -301,6 +305,7 @@ impl Command {
                 | Self::GoBack
                 | Self::Check
                 | Self::BackUp(_)
+                | Self::LookAtHealth
                 | Self::ListFolder(_)
                 | Self::Reveal(_)
                 | Self::Cancel(_)
@@ -320,8 +325,26 @@ impl Command {
                 | Self::Why(_)
                 | Self::Similar(..)
                 | Self::Recognise(_)
-                | Self::LookAtHealth
         )
+    }
+
+    /// What is not done if it waits and is then dropped, in words; `None` for what is asked again
+    /// easily, or comes again by itself when the library is next opened.
+    pub fn if_dropped(&self) -> Option<String> {
+        Some(match self {
+            Self::ImportAgain(_) | Self::PlanImport(..) => return None,
+            replaced if replaced.is_replaced() => return None,
+            Self::Forget(images) => format!("Forgetting {}", count(images.len(), "image")),
+            Self::TakeIn(file, _) | Self::KeepPicture(file, _) => format!("Taking in {}", display_name(file)),
+            Self::Import { folder, .. } => format!("Importing {}", display(folder)),
+            Self::ImportPlanned(_) => "Importing the folder that was shown".into(),
+            Self::Rescan | Self::RetrySkipped => "Looking for changes in all folders".into(),
+            Self::Relocate(_, to) => format!("Relocating to {}", display(to)),
+            Self::ReadTable(file) => format!("Reading {}", display_name(file)),
+            Self::Export(_, to) => format!("Exporting to {}", display(to)),
+            Self::SaveModel(to) => format!("Saving the model {}", display_name(to)),
+            _ => "Something else that was asked for".into(),
+        })
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn until(desk: &mut Desk, what: &str, is_so: impl Fn(&Desk) -> bool) 
 }
 
 #[track_caller]
-fn until_told(desk: &mut Desk, words: &str) {
+pub(crate) fn until_told(desk: &mut Desk, words: &str) {
     until(desk, words, |desk| desk.notices().log().iter().any(|notice| notice.words.contains(words)));
 }
 
@@ -61,7 +61,7 @@ fn label_of(desk: &Desk, id: ItemId) -> Option<&str> {
 }
 
 /// A desk on a folder of images that is imported and judged.
-fn ready(world: &World) -> Desk {
+pub(crate) fn ready(world: &World) -> Desk {
     let mut desk = desk(session(world));
     desk.run(Command::Open(world.at("images")));
     until(&mut desk, "the recogniser is judged", |desk| desk.recognising().report().is_some() && !desk.jobs().is_busy());
@@ -101,9 +101,11 @@ fn judging_that_nobody_asked_for_gives_way_and_can_be_put_off() {
     until(&mut desk, "it is judged", |desk| judging(desk).is_some());
     let job = judging(&desk).unwrap();
     assert_eq!(job.put_off, Some(false), "nobody asked for it");
+    assert!(!desk.jobs().would_lose_work(), "it is judged again when the library is next opened");
     desk.run(Command::PutOff(job.id, true));
     until(&mut desk, "it waits", |desk| judging(desk).is_some_and(|job| job.waits));
     assert_eq!(judging(&desk).unwrap().put_off, Some(true));
+    assert!(!desk.jobs().is_busy() && !desk.would_lose_work(), "nobody waits for it");
     sleep(Duration::from_millis(300));
     desk.poll();
     assert!(desk.recognising().report().is_none() && judging(&desk).is_some(), "it stays put off");
@@ -234,7 +236,7 @@ impl Decoder for Slow {
     }
 }
 
-fn slow(world: &World, pause: u64) -> Session {
+pub(crate) fn slow(world: &World, pause: u64) -> Session {
     session(world).with_decoder(Arc::new(Slow(InProcess::default(), Duration::from_millis(pause))))
 }
 

@@ -8,6 +8,7 @@ mod cluster;
 mod damage;
 mod desk;
 mod desk_clusters;
+mod desk_waiting;
 mod dice;
 mod disk;
 mod documents;

@@ -84,6 +84,7 @@ fn a_class_among_many_is_chosen_by_typing() {
     world.press("Label as…");
     world.type_into("Filter classes", "breed 142");
     assert!(world.shows("realm 1/kind 4/breed 142") && !world.shows("breed 143"));
+    world.key(Key::ArrowDown);
     world.key(Key::Enter);
     world
         .until("it is labelled", |app| app.desk().state().unwrap().image(ItemId(one)).unwrap().label() == Some("realm 1/kind 4/breed 142"));
@@ -92,6 +93,16 @@ fn a_class_among_many_is_chosen_by_typing() {
     world.type_into("Filter classes", "gnu");
     world.press("New class “gnu”");
     world.until("it is labelled", |app| app.desk().state().unwrap().image(ItemId(one)).unwrap().label() == Some("gnu"));
+    // Enter means what is typed: the class of that name in any case, or else a new one, never one
+    // that only has it within.
+    for (typed, class) in [("GNU", "gnu"), ("breed 17", "breed 17"), ("nu", "nu"), ("nothing like it", "nothing like it")] {
+        world.run(Command::Label(vec![ItemId(one)], UserLabel::NoClass));
+        world.rest();
+        world.press("Label as…");
+        world.type_into("Filter classes", typed);
+        world.key(Key::Enter);
+        world.until(class, |app| app.desk().state().unwrap().image(ItemId(one)).unwrap().label() == Some(class));
+    }
 }
 
 #[test]
@@ -237,6 +248,21 @@ fn a_pasted_picture_is_saved_and_taken_in() {
     assert_eq!(image::open(&to).unwrap().to_rgb8(), *pasted);
     assert_eq!(world.state().images().last().unwrap().label(), Some("bee"));
     assert!(world.app().desk().recognising().recognition().unwrap().item.is_some());
+    // Another one gets another name; what is there is replaced only after a question.
+    world.run(Command::Recognise(ImageQuery::Pixels(Arc::new(picture(80, 48)))));
+    world.rest();
+    world.key(Key::Num2);
+    world.click("Add to the library as bee…");
+    assert!(world.harness.state_mut().view_mut().draft.text.ends_with("/pasted bee 2.png"));
+    let there = world.path("there.png");
+    picture(81, 48).save(&there).unwrap();
+    world.harness.state_mut().view_mut().draft.text = there.to_string_lossy().into_owned();
+    world.key(Key::Enter);
+    world.rest();
+    assert!(world.shows("Replace there.png?") && image::open(&there).unwrap().to_rgb8() == picture(81, 48));
+    world.click("Replace");
+    world.until("it is there", |app| app.desk().state().unwrap().images().count() == before + 2);
+    assert_eq!(image::open(&there).unwrap().to_rgb8(), picture(80, 48));
 }
 
 #[test]

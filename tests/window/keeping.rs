@@ -73,6 +73,21 @@ fn what_is_there_already_is_replaced_only_after_a_question() {
 }
 
 #[test]
+fn what_is_wrong_with_the_settings_is_told_until_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    class_folders(&folder.path().join("images"), &["aa", "bb"], 2);
+    std::fs::write(folder.path().join("settings.ron"), "no settings at all").unwrap();
+    let mut world = World::with(folder, [1280.0, 800.0], Box::new(Scripted::new([])));
+    world.run(Command::Open(world.path("images")));
+    world.until("it is open", |app| app.desk().state().is_some_and(|state| state.images().count() == 4) && !app.desk().jobs().is_busy());
+    world.rest();
+    assert!(world.shows("the usual settings are used"));
+    // It belongs to no library; what is told later does.
+    world.click("Close");
+    assert!(!world.shows("the usual settings are used"));
+}
+
+#[test]
 fn a_caption_that_was_begun_is_kept_when_another_image_is_selected() {
     let mut world = small();
     world.key(Key::Home);

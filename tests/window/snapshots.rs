@@ -131,7 +131,7 @@ fn visit(look: &Look) {
             world.until("it is laid out", |app| app.desk().map().shown().is_some_and(|map| map.trust.is_some()));
         }
         if page == Page::Library {
-            world.until("it is known", |app| app.desk().upkeep().health().is_some());
+            world.until("it is known", |app| app.desk().upkeep().health().is_some() && app.desk().upkeep().memory().is_some());
         }
         compare(&mut world, look, &entry.name.to_lowercase(), &mut problems);
     }

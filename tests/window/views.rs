@@ -37,7 +37,7 @@ fn search(world: &mut World) {
 /// The library's health, which may wait for an index that is being made.
 fn health(world: &mut World) {
     page(world, Page::Library);
-    world.until("it is known", |app| app.desk().upkeep().health().is_some());
+    world.until("it is known", |app| app.desk().upkeep().health().is_some() && app.desk().upkeep().memory().is_some());
 }
 
 /// The images that are like the first one, if there is any.

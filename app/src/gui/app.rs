@@ -149,6 +149,7 @@ impl App {
         self.desk.watch_similar(self.view.page == Page::Similar);
         self.desk.watch_map(self.view.page == Page::Map && self.view.viewer.is_none());
         self.desk.watch_clusters(matches!(self.view.page, Page::Clusters | Page::Map | Page::Train));
+        self.desk.watch_memory(self.view.page == Page::Library);
         let changes = self.view.refresh(&self.desk);
         if let Some(only) = changes.narrowed {
             self.run(Command::Narrow(only));
@@ -196,9 +197,11 @@ impl App {
         if source == before {
             return;
         }
-        // The first images of a library are shown before it is open.
+        // The first images of a library are shown before it is open. Notices of before the first
+        // one was open, such as problems with the settings, are of none.
         if before.is_some() {
             self.textures.clear();
+            self.view.toasts.clear();
         }
         self.view.begin_library();
         self.pages.begin_library();
@@ -281,7 +284,7 @@ impl App {
 
     /// Asks for confirmation when the window is closed while jobs are running.
     fn leave(&mut self, ctx: &Context) {
-        if ctx.input(|input| input.viewport().close_requested()) && self.desk.jobs().would_lose_work() && !self.may_leave {
+        if ctx.input(|input| input.viewport().close_requested()) && self.desk.would_lose_work() && !self.may_leave {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.view.open(Modal::Quit);
         }

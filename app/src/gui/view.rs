@@ -117,7 +117,6 @@ impl View {
         self.selection.clear();
         self.search.text.clear();
         self.viewer = None;
-        self.toasts.clear();
     }
 
     /// Brings list, counts and selection up to date with the library.

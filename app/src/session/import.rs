@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Mutex;
 
+use image::RgbImage;
 use tessera_core::data::plan::ImportPlan;
 use tessera_core::data::tables::Table;
 use tessera_core::data::{Dataset, ImageSource, Item, OpenOptions};
@@ -20,7 +21,7 @@ use tessera_core::{Error, Result};
 
 use super::Session;
 use super::copies::plain;
-use super::export::png;
+use super::export::{png, save_png};
 
 impl Session {
     /// Imports a folder of images.
@@ -37,6 +38,43 @@ impl Session {
     /// As [`import_file`].
     pub fn import_file(&self, library: &Mutex<Library>, file: &Path, label: &UserLabel) -> Result<TakenFile> {
         self.in_turn(|| import_file(library, file, label, &self.progress))
+    }
+
+    /// Saves a picture as a PNG file, and takes it in with its label, as one act; `replaces` is
+    /// whether in place of a file that is there. A new file that is not taken in is deleted again.
+    ///
+    /// # Errors
+    /// [`Error::Exists`]; [`Error::Io`]; as [`import_file`].
+    pub fn keep_picture(
+        &self,
+        library: &Mutex<Library>,
+        picture: &RgbImage,
+        to: &Path,
+        label: &UserLabel,
+        replaces: bool,
+    ) -> Result<TakenFile> {
+        // What can be refused before a file is written is refused then.
+        {
+            let held = hold(library);
+            if let Some(why) = held.read_only() {
+                return Err(why.error(held.folder()));
+            }
+            held.acts().label(&[], label)?;
+            let full = std::path::absolute(to).map_err(Error::io("write", to))?;
+            let folder = full.parent().unwrap_or(&full);
+            let folder = std::fs::canonicalize(folder).map_err(Error::io("write into", folder))?;
+            if std::fs::canonicalize(held.folder()).is_ok_and(|own| folder.starts_with(&own)) {
+                return Err(Error::data(to, "a place for an image", "one in the library's own folder", "choose another folder"));
+            }
+        }
+        let was_there = to.exists();
+        save_png(picture, to, replaces)?;
+        let taken = self.import_file(library, to, label);
+        if taken.is_err() && !was_there {
+            // The error says why there is no image; a file that stays does no harm.
+            let _ = std::fs::remove_file(to);
+        }
+        taken
     }
 
     /// What an import of a folder would take in; nothing is changed.

@@ -352,7 +352,7 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`] when its files cannot be read.
     pub fn health(&self) -> Result<Health> {
-        health::health(&self.folder, &self.state, &self.store, &self.cache, self.in_memory())
+        health::health(&self.folder, &self.state, &self.store, &self.cache)
     }
 
     /// What is in memory of it. O(images + texts + words).

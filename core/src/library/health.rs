@@ -28,8 +28,6 @@ pub struct Health {
     pub checked_at: Option<i64>,
     /// Its files and folders with their sizes in bytes, the largest first.
     pub stored: Vec<(String, u64)>,
-    /// What is in memory of it.
-    pub memory: InMemory,
 }
 
 /// About the bytes that a library takes in memory, by what they are of. What the system and its
@@ -93,7 +91,7 @@ pub struct SkippedFile {
 pub(super) const CHECKED: &str = "checked at";
 
 /// The health of the library in `folder`. O(images + files of the library).
-pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache, memory: InMemory) -> Result<Health> {
+pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache) -> Result<Health> {
     let root = |(id, root): (RootId, &Root)| {
         let below = state.images().filter(|image| image.places.iter().any(|place| place.root == id));
         let (mut images, mut missing) = (0, 0);
@@ -115,7 +113,6 @@ pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache,
         head: Some(store.head()?),
         checked_at: store.fact(CHECKED)?,
         stored,
-        memory,
     })
 }
 

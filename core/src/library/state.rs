@@ -179,7 +179,7 @@ impl State {
         let of_image = |image: &Arc<Image>| {
             let captions: usize = image.captions.iter().map(|caption| size_of::<Caption>() + caption.text.len()).sum();
             let places: usize = image.places.iter().map(of_place).sum();
-            let vectors: usize = image.vectors.values().map(|vector| vector.to_bytes().len()).sum();
+            let vectors: usize = image.vectors.values().map(|vector| size_of_val(vector.values())).sum();
             size_of::<Image>() + captions + places + vectors + image.label().map_or(0, str::len)
         };
         self.images.iter().map(of_image).sum()

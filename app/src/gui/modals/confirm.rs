@@ -47,7 +47,7 @@ pub(super) fn replace(what: Written, path: &Path) -> Question {
     let found = match what {
         Written::Export(_) => "An older export of the same kind",
         Written::Model => "A model",
-        Written::Explanation => "A file",
+        Written::Explanation | Written::Picture => "A file",
     };
     Question {
         heading: format!("Replace {}?", display_name(path)),
@@ -88,6 +88,9 @@ pub(super) fn quit_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
     ui.heading("Something is still going on");
     for job in panel.desk.jobs().list() {
         ui.label(words::job(&job));
+    }
+    for waiting in panel.desk.opening().waiting() {
+        ui.label(format!("{waiting}: waits until words and pieces are read"));
     }
     ui.label("What was done so far is saved. Leave now and the rest is not done.");
     ui.horizontal(|ui| {

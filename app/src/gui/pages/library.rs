@@ -44,7 +44,7 @@ impl PageUi for LibraryView {
             ui.add_space(8.0);
             health_ui(ui, panel, &health);
             ui.add_space(8.0);
-            memory_ui(ui, panel, &health);
+            memory_ui(ui, panel);
             ui.add_space(8.0);
             room_ui(ui, panel, &health);
         });
@@ -218,7 +218,7 @@ fn health_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
     });
 }
 
-fn memory_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
+fn memory_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     card_ui(ui, "Memory", |ui| {
         ui.set_min_width(ui.available_width());
         let memory = panel.desk.picture_memory();
@@ -231,7 +231,7 @@ fn memory_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
                 panel.view.open(Modal::Settings);
             }
         });
-        let held = &health.memory;
+        let Some(held) = panel.desk.upkeep().memory() else { return };
         let words = format!(
             "Of this library about {} are in memory: images and captions {}, words {}, caption memory {}, recogniser {}.",
             bytes(held.total()),

@@ -1,6 +1,8 @@
 //! What the user says that a recognised image is: by its bar, by its key or in writing. An image of
 //! the library is labelled; one from elsewhere is taken in with its label.
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use egui::{RichText, ScrollArea, Ui};
@@ -19,6 +21,15 @@ use crate::gui::words::grouped;
 use crate::job::JobKind;
 use crate::session::class_tree::NameFilter;
 use crate::session::desk::view::Recognition;
+
+/// A name for a PNG file that no image of the library has, which begins so.
+fn new_name(panel: &Panel<'_>, stem: &str) -> String {
+    let places = panel.state().into_iter().flat_map(|state| state.records()).flat_map(|image| &image.places);
+    let taken: HashSet<&OsStr> = places.filter_map(|place| place.path.file_name()).collect();
+    let others = (2..).map(|n| format!("{stem} {n}.png"));
+    let mut names = std::iter::once(format!("{stem}.png")).chain(others);
+    names.find(|name| !taken.contains(OsStr::new(name))).unwrap_or_default()
+}
 
 /// The least height of the list of bars, and that of what stands below them, in points.
 const LEAST: f32 = 160.0;
@@ -103,7 +114,7 @@ impl Truth {
             None => {
                 let folder = panel.state().and_then(|state| state.roots().next()).map(|(_, root)| root.path.clone());
                 let folder = folder.or_else(dirs::picture_dir).or_else(dirs::home_dir).unwrap_or_else(|| PathBuf::from("."));
-                let name = format!("pasted {}.png", class.replace(['/', '\\'], " "));
+                let name = new_name(panel, &format!("pasted {}", class.replace(['/', '\\'], " ")));
                 self.chosen = Some(class);
                 panel.view.open(Modal::Path(Purpose::KeepPicture));
                 panel.view.draft.text = folder.join(name).to_string_lossy().into_owned();

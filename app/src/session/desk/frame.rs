@@ -7,6 +7,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::suggest::LabelOrder;
 use tessera_core::picture::MemoryBudget;
 
+use super::opening::NeedsModels;
 use super::thumbnails::{Fetched, WantedThumbnail};
 use super::view::Notice;
 use super::{Desk, files};
@@ -33,33 +34,40 @@ impl Desk {
     /// Sets whether the recognition is visible: only then is it computed anew when the library
     /// changes.
     pub fn watch_recognition(&mut self, is_watched: bool) {
-        let is_watched = is_watched && !self.ctx.waits_for_models();
+        let is_watched = self.parts.opening.watch(&mut self.ctx, NeedsModels::Recognition, is_watched);
         self.parts.recognising.watch(&mut self.ctx, is_watched);
     }
 
     /// Sets whether the labelling page is visible: only then do the advisers run.
     pub fn watch_labelling(&mut self, is_watched: bool) {
+        self.parts.opening.watch(&mut self.ctx, NeedsModels::Labelling, is_watched);
         self.parts.labelling.watch(&self.ctx, is_watched);
     }
 
     /// Sets whether the page of similar images is visible: only then is the answer asked for anew
     /// when the library changes.
     pub fn watch_similar(&mut self, is_watched: bool) {
-        let is_watched = is_watched && !self.ctx.waits_for_models();
+        let is_watched = self.parts.opening.watch(&mut self.ctx, NeedsModels::Similar, is_watched);
         self.parts.similar.watch(&mut self.ctx, is_watched);
     }
 
     /// Sets whether the map is visible: it is made when it first is.
     pub fn watch_map(&mut self, is_watched: bool) {
-        let is_watched = is_watched && !self.ctx.waits_for_models();
+        let is_watched = self.parts.opening.watch(&mut self.ctx, NeedsModels::Map, is_watched);
         self.parts.map.watch(&mut self.ctx, is_watched);
     }
 
     /// Sets whether a page that shows clusters is visible: only then are they described anew when
     /// the library changes.
     pub fn watch_clusters(&mut self, is_watched: bool) {
-        let is_watched = is_watched && !self.ctx.waits_for_models();
+        let is_watched = self.parts.opening.watch(&mut self.ctx, NeedsModels::Clusters, is_watched);
         self.parts.clusters.watch(&mut self.ctx, is_watched);
+    }
+
+    /// Sets whether the page of the library is visible: what is in memory is reckoned when it is
+    /// turned to.
+    pub fn watch_memory(&mut self, is_watched: bool) {
+        self.parts.upkeep.watch(&mut self.ctx, is_watched);
     }
 
     /// Requests which of some paths exist; see [`Files::is_there`](super::Files::is_there).

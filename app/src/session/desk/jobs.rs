@@ -10,6 +10,13 @@ use super::view::JobView;
 use crate::command::JobId;
 use crate::job::{Job, JobKind};
 
+/// Whether nobody waits for a job: what the network has looked at is kept, an index or a map is
+/// made when it is next needed, and new images get clusters when these are next looked at.
+fn can_wait(job: &JobKind) -> bool {
+    use JobKind::{AssignClusters, GrowLooks, LayOutMap, LookWithNetwork, PlanImport};
+    matches!(job, LookWithNetwork | GrowLooks | LayOutMap | AssignClusters | PlanImport)
+}
+
 /// The running jobs.
 #[derive(Default)]
 pub struct Jobs {
@@ -41,20 +48,18 @@ impl Jobs {
     }
 
     /// Whether any job is running whose work would be lost by closing the program: those of
-    /// [`Jobs::is_busy`] but for the reading of words and pieces.
+    /// [`Jobs::is_busy`] but for the reading of words and pieces, and what the program does by
+    /// itself, which it does again.
     pub fn would_lose_work(&self) -> bool {
-        self.is_busy() && self.running.values().any(|job| *job.kind() != JobKind::CatchUp)
+        let is_lost =
+            |(id, job): (&JobId, &Job<Message>)| !can_wait(job.kind()) && *job.kind() != JobKind::CatchUp && !self.own.contains_key(id);
+        self.running.iter().any(is_lost)
     }
 
-    /// Whether any job is running that the user waits for. What the network has looked at is kept,
-    /// an index or a map is made when it is next needed, and new images get clusters when these are
-    /// next looked at.
+    /// Whether any job is running that the user waits for, and none of those that were put off.
     pub fn is_busy(&self) -> bool {
-        let can_wait = |job: &JobKind| {
-            use JobKind::{AssignClusters, GrowLooks, LayOutMap, LookWithNetwork, PlanImport};
-            matches!(job, LookWithNetwork | GrowLooks | LayOutMap | AssignClusters | PlanImport)
-        };
-        self.running.values().any(|job| !can_wait(job.kind()))
+        let is_put_off = |id: &JobId| self.own.get(id).copied().unwrap_or_default();
+        self.running.iter().any(|(id, job)| !can_wait(job.kind()) && !is_put_off(id))
     }
 
     /// Starts a job. A running one of the same kind is cancelled first if the kind is replaced

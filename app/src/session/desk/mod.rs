@@ -218,6 +218,7 @@ impl Desk {
             Command::Replace(Written::Export(what), to) => exporting::export(ctx, what, to, true),
             Command::Replace(Written::Model, to) => recognising::save_model(ctx, to, true),
             Command::Replace(Written::Explanation, to) => parts.recognising.export_picture(ctx, to, true),
+            Command::Replace(Written::Picture, to) => parts.recognising.replace_by_picture(ctx, to),
             Command::PreviewExport(to) => parts.exporting.plan_class_folders(ctx, to),
             Command::Check => upkeep::check(ctx),
             Command::BackUp(to) => upkeep::back_up(ctx, to),
@@ -226,7 +227,7 @@ impl Desk {
             Command::TakeSnapshot => upkeep::take_snapshot(ctx),
             Command::RetrySkipped => upkeep::retry_skipped(ctx),
             Command::Reveal(path) => files::reveal(ctx, path),
-            Command::Cancel(id) => ctx.jobs.cancel(id),
+            Command::Cancel(id) => parts.opening.cancel(ctx, id),
             Command::PutOff(id, is_put_off) => ctx.jobs.put_off(id, is_put_off),
         }
         self.settle();
@@ -297,6 +298,12 @@ impl Desk {
     /// recognition wait.
     pub fn is_ready(&self) -> bool {
         self.ctx.is_ready()
+    }
+
+    /// Whether work would be lost by closing the library: that of running jobs, or what waits for
+    /// the models.
+    pub fn would_lose_work(&self) -> bool {
+        self.ctx.jobs.would_lose_work() || self.parts.opening.waiting().next().is_some()
     }
 
     /// The jobs under way.

@@ -24,7 +24,7 @@ use super::notices::{note, problem};
 use super::part::Part;
 use super::recognising;
 use super::view::Tried;
-use crate::command::{Command, ImageQuery};
+use crate::command::{Command, ImageQuery, JobId};
 use crate::job::JobKind;
 
 /// Attempts to open a library that is in use.
@@ -53,6 +53,25 @@ pub struct Opening {
     turns: bool,
     /// Commands that need the models, until these have learned everything.
     held_back: Vec<Command>,
+    /// Which pages that need the models are visible, and whether something came to need them while
+    /// they were being stopped.
+    watched: [bool; NeedsModels::COUNT],
+    is_wanted: bool,
+}
+
+/// A page that needs models which have learned everything.
+#[derive(Clone, Copy)]
+pub(super) enum NeedsModels {
+    Recognition,
+    Labelling,
+    Similar,
+    Map,
+    Clusters,
+}
+
+impl NeedsModels {
+    /// How many they are.
+    const COUNT: usize = Self::Clusters as usize + 1;
 }
 
 /// A library whose database is damaged.
@@ -76,6 +95,8 @@ pub(super) enum Message {
     Damaged(PathBuf, String),
     /// The models of the open library have learned everything.
     Ready,
+    /// They were stopped before.
+    Stopped,
     /// They could not, so that the library is closed.
     NotReady(DeskError),
 }
@@ -179,6 +200,13 @@ impl Part for Opening {
                 }
                 std::mem::take(&mut self.held_back).into_iter().for_each(|command| ctx.ask(command));
             }
+            Message::Stopped => {
+                if std::mem::take(&mut self.is_wanted) {
+                    catch_up(ctx);
+                } else {
+                    ctx.tell(note("Words and pieces are read as soon as something needs them"));
+                }
+            }
             Message::NotReady(DeskError { damaged, words }) => {
                 self.close(ctx);
                 ctx.tell(problem(&words));
@@ -187,9 +215,10 @@ impl Part for Opening {
         }
     }
 
-    fn hear(&mut self, _: &mut Context, event: Event) {
+    fn hear(&mut self, ctx: &mut Context, event: Event) {
         if event == Event::Closed {
-            self.damaged = None;
+            self.is_wanted = false;
+            self.drop_waiting(ctx, "Not done, for the library was closed");
             self.held_back.clear();
         }
     }
@@ -211,6 +240,41 @@ impl Opening {
     /// once.
     pub(super) fn take_turn(&mut self) -> bool {
         std::mem::take(&mut self.turns)
+    }
+
+    /// What waits for the models and would not be done if the library were closed now, in words.
+    pub fn waiting(&self) -> impl Iterator<Item = String> {
+        self.held_back.iter().filter_map(Command::if_dropped)
+    }
+
+    /// Drops what waits for the models, and tells of it. The last questions stay: they change
+    /// nothing, and are answered once the models are there.
+    fn drop_waiting(&mut self, ctx: &mut Context, why: &str) {
+        let dropped: Vec<String> = self.waiting().collect();
+        if !dropped.is_empty() {
+            ctx.tell(problem(format!("{why}: {}", dropped.join("; "))));
+        }
+        self.held_back.retain(Command::is_replaced);
+    }
+
+    /// Cancels a job. When that teaches the models, what waits for them is not done.
+    pub(super) fn cancel(&mut self, ctx: &mut Context, id: JobId) {
+        if ctx.jobs.of(&JobKind::CatchUp).is_some_and(|job| job.id == id) {
+            self.is_wanted = false;
+            self.drop_waiting(ctx, "Not done, for it needs words and pieces that are not read");
+        }
+        ctx.jobs.cancel(id);
+    }
+
+    /// Sets whether a page that needs the models is visible. When it is turned to after these were
+    /// stopped, they go on. Returns whether it is visible and they have learned everything, or no
+    /// library is open.
+    pub(super) fn watch(&mut self, ctx: &mut Context, page: NeedsModels, is_watched: bool) -> bool {
+        let was_watched = std::mem::replace(&mut self.watched[page as usize], is_watched);
+        if is_watched && !was_watched && ctx.waits_for_models() {
+            self.need_models(ctx);
+        }
+        is_watched && !ctx.waits_for_models()
     }
 
     fn open_found(&mut self, ctx: &mut Context, Found { path, target, joins }: Found) {
@@ -351,18 +415,27 @@ impl Opening {
         }
         let is_first = self.held_back.len() == before;
         self.held_back.push(command);
-        if !ctx.jobs.is_running(&JobKind::CatchUp) {
-            catch_up(ctx);
-        } else if is_first && ctx.jobs.of(&JobKind::CatchUp).is_some_and(|job| job.elapsed > TOLD_AFTER) {
+        if self.need_models(ctx).is_some_and(|elapsed| is_first && elapsed > TOLD_AFTER) {
             ctx.tell(note("This comes as soon as the library's words and pieces are read"));
         }
+    }
+
+    /// Lets the models learn, which something needs, if they were stopped. Returns for how long
+    /// they have been at it.
+    fn need_models(&mut self, ctx: &mut Context) -> Option<Duration> {
+        let job = ctx.jobs.of(&JobKind::CatchUp);
+        match &job {
+            None => catch_up(ctx),
+            Some(job) => self.is_wanted |= job.stopping,
+        }
+        job.map(|job| job.elapsed)
     }
 
     /// Cancels all jobs, and closes the library on another thread once the tasks queued before are
     /// done. Returns at once.
     pub(super) fn close(&mut self, ctx: &mut Context) {
         ctx.outbox.library += 1;
-        ctx.first = None;
+        (ctx.first, self.damaged) = (None, None);
         ctx.jobs.stop_all();
         ctx.announce(Event::Closed);
         self.tray.clear();
@@ -409,7 +482,7 @@ fn catch_up(ctx: &mut Context) {
     let Some(library) = ctx.shared() else { return };
     ctx.job(JobKind::CatchUp, move |session| match session.catch_up(&library) {
         Ok(()) => Ok(vec![DeskMessage::from(recognising::known(&hold(&library))), Message::Ready.into()]),
-        Err(Error::Cancelled) => Ok(vec![note("Words and pieces are read as soon as something needs them").into()]),
+        Err(Error::Cancelled) => Ok(vec![Message::Stopped.into()]),
         Err(error) => Ok(vec![Message::NotReady(DeskError::new(&error)).into()]),
     });
 }

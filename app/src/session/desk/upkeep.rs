@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tessera_core::Error;
 use tessera_core::error::display;
-use tessera_core::library::health::{Health, SkippedFile};
+use tessera_core::library::health::{Health, InMemory, SkippedFile};
 use tessera_core::library::import::{FailedFile, TableRead};
 use tessera_core::library::{Library, backup};
 use tessera_core::plural::count;
@@ -27,6 +27,11 @@ const NO_IMAGE: &str = "no_image";
 #[derive(Default)]
 pub struct Upkeep {
     health: Option<Health>,
+    /// What is in memory of it, as reckoned when its page was turned to; and whether that page is
+    /// visible, and it was asked for.
+    memory: Option<InMemory>,
+    is_watched: bool,
+    is_asked: bool,
     /// What the last import of each folder found, in words.
     imports: HashMap<PathBuf, String>,
     /// Names in tables that are those of no image, or of several, by table.
@@ -41,6 +46,8 @@ pub struct Upkeep {
 pub(super) enum Message {
     /// The health of the library.
     Health(Box<Health>),
+    /// What is in memory of the library.
+    Memory(InMemory),
     /// What an import of a folder found, in words, and which files it left out.
     Imported(PathBuf, String, Vec<SkippedFile>),
     /// Names in a table that are those of no image, or of several.
@@ -65,6 +72,7 @@ impl Part for Upkeep {
                     self.sort();
                 }
             }
+            Message::Memory(memory) => self.memory = Some(memory),
             Message::Forgotten => {
                 (self.left_out, self.names) = (BTreeMap::new(), BTreeMap::new());
                 self.sort();
@@ -83,12 +91,28 @@ impl Part for Upkeep {
 
     fn hear(&mut self, _: &mut Context, event: Event) {
         if event == Event::Closed {
-            *self = Self::default();
+            *self = Self { is_watched: self.is_watched, ..Self::default() };
         }
     }
 }
 
 impl Upkeep {
+    /// Sets whether the page that tells it is visible: what is in memory is reckoned when it is
+    /// turned to, for that goes over all images.
+    pub(super) fn watch(&mut self, ctx: &mut Context, is_watched: bool) {
+        let is_new = is_watched && !std::mem::replace(&mut self.is_watched, is_watched);
+        if is_watched && (is_new || !self.is_asked) && ctx.is_ready() {
+            self.is_asked = true;
+            ctx.with_library(|_, library| Message::Memory(library.in_memory()));
+        }
+        self.is_watched = is_watched;
+    }
+
+    /// What was in memory of the library when its page was turned to.
+    pub fn memory(&self) -> Option<&InMemory> {
+        self.memory.as_ref()
+    }
+
     /// The health of the library when [`Command::LookAtHealth`] was last run.
     pub fn health(&self) -> Option<&Health> {
         self.health.as_ref()

@@ -57,6 +57,8 @@ pub struct Recognising {
     without: Option<Arc<WithoutImage>>,
     /// The image that was last requested.
     asked: Option<ImageQuery>,
+    /// The class with which a pasted picture was last to be taken in.
+    kept_as: Option<String>,
     /// Whether the recognition is visible, and whether it is of an earlier state of the library.
     is_watched: bool,
     is_stale: bool,
