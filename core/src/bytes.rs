@@ -177,7 +177,7 @@ macro_rules! stored_number {
     )*};
 }
 
-stored_number!(u8, u32, u64, u128, i16, f32, f64);
+stored_number!(u8, u32, u64, u128, i16, i64, i128, f32, f64);
 
 impl Stored for bool {
     fn write(&self, out: &mut Writer) {
@@ -201,6 +201,18 @@ impl Stored for () {
             0 => Ok(()),
             other => Err(from.wrong("0", other.to_string())),
         }
+    }
+}
+
+impl<T: Stored> Stored for Option<T> {
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.is_some());
+        if let Some(value) = self {
+            out.put(value);
+        }
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        if from.get()? { from.get().map(Some) } else { Ok(None) }
     }
 }
 

@@ -9,3 +9,8 @@ pub fn hash_hex(bytes: &[u8]) -> String {
 pub fn hash64(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }
+
+/// xxh3-128 of some bytes.
+pub fn hash128(bytes: &[u8]) -> u128 {
+    xxhash_rust::xxh3::xxh3_128(bytes)
+}

@@ -13,7 +13,7 @@
 //!    [`cover_tree`]
 //! 7. [`ckm`], [`canopy`], [`layout`]
 //! 8. [`advise`]
-//! 9. [`eval`], [`library`]
+//! 9. [`collection`], [`eval`], [`library`]
 //!
 //! Cargo features, all on by default; without any of them the crate is the methods alone, over data
 //! that the caller brings:
@@ -23,6 +23,8 @@
 //!   ([`picture`], [`features`], [`copies`], [`data`], [`eval`], [`ckm::presets`]).
 //! - `network`, with `images`: the convolutional network that comes with the program ([`network`]).
 //! - `library`, with `images`: libraries of images in SQLite ([`library`]).
+//! - `collections`, with `images`: images as Parquet shards, for work on many machines
+//!   ([`collection`]).
 
 pub mod advise;
 pub mod ann;
@@ -30,6 +32,8 @@ pub mod bytes;
 pub mod canopy;
 pub mod ckm;
 pub mod cmt;
+#[cfg(feature = "collections")]
+pub mod collection;
 pub mod contextual;
 #[cfg(feature = "images")]
 pub mod copies;

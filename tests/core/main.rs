@@ -5,6 +5,7 @@ mod advise;
 mod canopy;
 mod ckm;
 mod cmt;
+mod collection;
 mod contextual;
 mod copies;
 mod cover_tree;

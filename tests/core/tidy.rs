@@ -15,7 +15,7 @@ const CORE: &[&[&str]] = &[
     &["features", "network", "data", "cmt", "contextual", "ann", "copies", "cover_tree"],
     &["ckm", "canopy", "layout"],
     &["advise"],
-    &["eval", "library"],
+    &["collection", "eval", "library"],
 ];
 
 /// The floors of `app`.

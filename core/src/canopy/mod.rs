@@ -49,6 +49,7 @@ mod measures;
 mod model;
 mod options;
 mod outcomes;
+mod round;
 mod start;
 mod statistics;
 
@@ -62,4 +63,5 @@ pub use measures::{normalised_mutual_information, purity};
 pub use model::{MixtureLikelihood, MixtureModel};
 pub use options::{ClusterDraw, MixtureMethod, MixtureOptions};
 pub use outcomes::{Frontier, Likelihoods, OutcomeTree};
+pub use round::WholeSums;
 pub use start::ClusterStart;

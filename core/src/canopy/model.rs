@@ -49,6 +49,11 @@ impl MixtureModel {
         Components::new(self.covariance, &self.parameters, self.log_shares.clone())
     }
 
+    /// The shape of its clusters.
+    pub fn covariance(&self) -> Covariance {
+        self.covariance
+    }
+
     /// The number of clusters.
     pub fn clusters(&self) -> usize {
         self.parameters.len()

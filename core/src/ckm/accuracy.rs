@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::held_out::HeldOut;
 use super::{Ckm, Object};
+use crate::ids::ItemId;
 
 /// A share that was measured on some images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -35,16 +36,20 @@ impl Accuracy {
     /// as one observation, so that spreads are those on new objects.
     pub fn of(ckm: &Ckm, held_out: &[HeldOut]) -> Option<Self> {
         let objects: BTreeMap<_, _> = ckm.examples().map(|(_, example)| (example.id, example.object())).collect();
-        let mut classes: Vec<BTreeMap<Object<'_>, (usize, usize)>> = ckm.classes().iter().map(|_| BTreeMap::new()).collect();
+        let sizes: Vec<usize> = ckm.classes().iter().map(|class| class.examples.len()).collect();
+        Self::of_judged(&sizes, held_out, |id| objects.get(&id).copied().unwrap_or(Object::Image(id)))
+    }
+
+    /// As [`Accuracy::of`], for classes of these sizes.
+    pub(super) fn of_judged<'a>(sizes: &[usize], held_out: &[HeldOut], object: impl Fn(ItemId) -> Object<'a>) -> Option<Self> {
+        let mut classes: Vec<BTreeMap<Object<'_>, (usize, usize)>> = sizes.iter().map(|_| BTreeMap::new()).collect();
         for held in held_out {
-            let object = objects.get(&held.id).copied().unwrap_or(Object::Image(held.id));
-            let (right, n) = classes[held.class.index()].entry(object).or_default();
+            let (right, n) = classes[held.class.index()].entry(object(held.id)).or_default();
             *right += usize::from(held.class == held.predicted);
             *n += 1;
         }
-        let sizes: Vec<usize> = ckm.classes().iter().map(|class| class.examples.len()).collect();
         let recalls: Vec<_> = classes.iter().map(|objects| recall(objects.values().copied())).collect();
-        Self::of_recalls(recalls, &sizes)
+        Self::of_recalls(recalls, sizes)
     }
 
     /// The accuracy where all that is known is how many images of each object of each class were

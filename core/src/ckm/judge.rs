@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::accuracy::Accuracy;
 use super::class_terms::ClassTerms;
 use super::held_out::{HeldOut, held_out};
 use super::told_apart::not_told_apart;
@@ -46,9 +47,26 @@ pub fn judge(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progre
 pub(super) fn corrected(ckm: &Ckm, raw: Vec<HeldOut>) -> Judgement {
     let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
     let objects: BTreeMap<ItemId, Object<'_>> = ckm.examples().map(|(_, example)| (example.id, example.object())).collect();
-    let object = |held: &HeldOut| objects.get(&held.id).copied().unwrap_or(Object::Image(held.id));
-    let held_out = ClassTerms::cross_fitted(&classes, &raw, object, FOLDS);
+    corrected_by(&classes, raw, |id| objects.get(&id).copied().unwrap_or(Object::Image(id)))
+}
+
+fn corrected_by<'a>(classes: &[String], raw: Vec<HeldOut>, object: impl Fn(ItemId) -> Object<'a>) -> Judgement {
+    let held_out = ClassTerms::cross_fitted(classes, &raw, |held| object(held.id), FOLDS);
     let names = |group: Vec<ClassId>| group.into_iter().map(|class| classes[class.index()].clone()).collect();
     let not_told_apart = not_told_apart(classes.len(), &held_out).into_iter().map(names).collect();
-    Judgement { held_out, terms: ClassTerms::fit(&classes, &raw), raw, not_told_apart }
+    Judgement { held_out, terms: ClassTerms::fit(classes, &raw), raw, not_told_apart }
+}
+
+/// As [`judge`], where images were scored elsewhere, without terms and without their objects:
+/// `sizes` are the images of each class, `groups` what images show where that is known.
+pub fn judged_elsewhere(
+    classes: &[String],
+    sizes: &[usize],
+    raw: Vec<HeldOut>,
+    groups: &BTreeMap<ItemId, &str>,
+) -> (Judgement, Option<Accuracy>) {
+    let object = |id: ItemId| groups.get(&id).map_or(Object::Image(id), |group| Object::Group(group));
+    let judgement = corrected_by(classes, raw, object);
+    let accuracy = Accuracy::of_judged(sizes, &judgement.held_out, object);
+    (judgement, accuracy)
 }

@@ -61,6 +61,7 @@ pub mod kernel;
 pub mod model;
 mod options;
 pub mod own;
+pub mod parts;
 #[cfg(feature = "images")]
 mod picture;
 #[cfg(feature = "images")]

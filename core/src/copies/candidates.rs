@@ -33,6 +33,9 @@ pub struct Candidate {
     pub window: CropWindow,
 }
 
+/// Which pairs of places are wanted.
+pub type Wanted<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
+
 /// Signs of many pictures, found by equal pieces: pictures of which at most one bit differs in one
 /// of the pieces (M. Norouzi, A. Punjani and D. Fleet, *Fast search in Hamming space with
 /// multi-index hashing*, 2012).
@@ -93,20 +96,28 @@ impl SignIndex {
 /// # Complexity
 /// For each picture 296 look-ups of signs, each O(70 + n / 1,000), and 0.1 ms for each candidate.
 pub fn candidates(signatures: &[Signature], progress: &Progress) -> Result<Vec<Candidate>> {
+    candidates_among(signatures, &|_, _| true, progress)
+}
+
+/// As [`candidates`], of the pairs of places that are wanted alone.
+///
+/// # Errors
+/// [`crate::Error::Cancelled`].
+pub fn candidates_among(signatures: &[Signature], is_wanted: Wanted<'_>, progress: &Progress) -> Result<Vec<Candidate>> {
     let wholes: Vec<Spectrum> = signatures.par_iter().map(|signature| spectra(signature, |w| *w == CropWindow::WHOLE).remove(0)).collect();
     let is_flat: Vec<bool> = signatures.par_iter().map(Signature::is_flat).collect();
     let index = SignIndex::new(wholes.iter().map(|spectrum| spectrum.signs().turned(Turn::default())).collect(), &is_flat);
     progress.begin("Looking for near copies", signatures.len() as u64);
     let look = |from: usize| {
         progress.step()?;
-        Ok(if is_flat[from] { Vec::new() } else { candidates_of(from, signatures, &wholes, &index) })
+        Ok(if is_flat[from] { Vec::new() } else { candidates_of(from, signatures, &wholes, &index, is_wanted) })
     };
     let found: Vec<Vec<Candidate>> = (0..signatures.len()).into_par_iter().map(look).collect::<Result<_>>()?;
     Ok(found.into_iter().flatten().collect())
 }
 
 /// The copies that may have been made of one picture.
-fn candidates_of(from: usize, signatures: &[Signature], wholes: &[Spectrum], index: &SignIndex) -> Vec<Candidate> {
+fn candidates_of(from: usize, signatures: &[Signature], wholes: &[Spectrum], index: &SignIndex, is_wanted: Wanted<'_>) -> Vec<Candidate> {
     let mut found: Vec<(usize, f32, Turn, CropWindow)> = Vec::new();
     for (spectrum, window) in spectra(&signatures[from], |_| true).iter().zip(windows()) {
         let signs = spectrum.signs();
@@ -114,7 +125,7 @@ fn candidates_of(from: usize, signatures: &[Signature], wholes: &[Spectrum], ind
             let mut turned = None;
             index.near(signs.turned(turn), |to| {
                 // A copy of all of it is found from either.
-                if to == from || window == CropWindow::WHOLE && to < from {
+                if to == from || window == CropWindow::WHOLE && to < from || !is_wanted(from, to) {
                     return;
                 }
                 let apart = turned.get_or_insert_with(|| spectrum.turned(turn)).distance(&wholes[to]);

@@ -32,7 +32,7 @@ mod signature;
 mod turn;
 
 pub use align::CropWindow;
-pub use candidates::{Candidate, candidates};
+pub use candidates::{Candidate, Wanted, candidates, candidates_among};
 pub use compare::{Comparison, NEAR, SIMILAR, compare};
 pub use groups::groups;
 pub use relation::{Extent, Relation};

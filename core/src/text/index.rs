@@ -25,6 +25,8 @@ pub struct TextIndex {
     vacant: Vec<WordId>,
     /// The words of the vocabulary by the hash of what their forms have in common.
     forms: BTreeSet<(u64, WordId)>,
+    /// How many texts other indexes hold that count here too.
+    elsewhere: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +42,15 @@ pub(super) struct Word {
     pub(super) word: Arc<str>,
     pub(super) spelling: Spelling,
     pub(super) texts: Keys,
+    /// How many texts elsewhere have it.
+    elsewhere: usize,
+}
+
+impl Word {
+    /// How many texts have it, here and elsewhere.
+    pub(super) fn frequency(&self) -> usize {
+        self.texts.len() + self.elsewhere
+    }
 }
 
 /// About the bytes that an entry of a map takes beside its own.
@@ -109,7 +120,7 @@ impl TextIndex {
         for (id, _) in text.counts() {
             let word = &mut self.words[id.index()];
             word.texts.remove(key);
-            if word.texts.is_empty() {
+            if word.frequency() == 0 {
                 self.vocabulary.remove(&word.word);
                 self.forms.remove(&(form_hash(&word.word), id));
                 word.word = Arc::default();
@@ -131,6 +142,22 @@ impl TextIndex {
     /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
+    }
+
+    /// Counts texts that other indexes hold, so that the texts here are weighed as in one index of
+    /// all of them: how many there are elsewhere, and how many of these have each word, which is
+    /// written as [`words`] gives it. O(words log(index)).
+    pub fn count_elsewhere(&mut self, texts: usize, words: impl Iterator<Item = (String, usize)>) {
+        self.elsewhere = texts;
+        for (word, texts) in words.filter(|(_, texts)| *texts > 0) {
+            let id = self.id_of(word);
+            self.words[id.index()].elsewhere = texts;
+        }
+    }
+
+    /// The number of texts, here and elsewhere.
+    pub(super) fn all(&self) -> usize {
+        self.texts.len() + self.elsewhere
     }
 
     /// The words of all texts, each in its order, by key.
@@ -169,6 +196,11 @@ impl TextIndex {
         parts.next().is_some_and(|word| self.vocabulary.contains_key(word.as_str())) && parts.next().is_none()
     }
 
+    /// All words with the number of texts here that have them, in the words' order.
+    pub fn frequencies(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.vocabulary.iter().map(|(word, id)| (&**word, self.words[id.index()].texts.len()))
+    }
+
     /// The number of texts that have a word, which is written as [`words`] gives it.
     pub fn texts_with(&self, word: &str) -> usize {
         self.vocabulary.get(word).map_or(0, |id| self.words[id.index()].texts.len())
@@ -185,7 +217,7 @@ impl TextIndex {
             return id;
         }
         let word: Arc<str> = word.into();
-        let entry = Word { word: word.clone(), spelling: Spelling::of(&word), texts: Keys::default() };
+        let entry = Word { word: word.clone(), spelling: Spelling::of(&word), texts: Keys::default(), elsewhere: 0 };
         let id = match self.vacant.pop() {
             Some(id) => {
                 self.words[id.index()] = entry;

@@ -185,8 +185,8 @@ impl TextIndex {
 
     /// The idf of a word, of `None` that of a word no text has.
     fn idf(&self, id: Option<WordId>) -> f64 {
-        let df = id.map_or(0, |id| self.words[id.index()].texts.len());
-        f64::ln((1 + self.len()) as f64 / (1 + df) as f64) + 1.0
+        let df = id.map_or(0, |id| self.words[id.index()].frequency());
+        f64::ln((1 + self.all()) as f64 / (1 + df) as f64) + 1.0
     }
 }
 

@@ -111,10 +111,9 @@ impl Evidence {
             own.iter().for_each(|&(image, value)| first[image as usize] = value);
             for (entry, (_, b)) in evidence.same[done..].iter_mut().zip(edges) {
                 for &(image, value) in &pieces[*b as usize] {
-                    let sum = first[image as usize] + value;
-                    // Of equals the first image.
-                    if sum > entry.0 || (sum == entry.0 && image < entry.1 && sum > f32::NEG_INFINITY) {
-                        *entry = (sum, image);
+                    let new = (first[image as usize] + value, image);
+                    if is_before(new, *entry) {
+                        *entry = new;
                     }
                 }
             }
@@ -124,28 +123,28 @@ impl Evidence {
         evidence
     }
 
-    /// Adds the best kernels of one image; images must come in ascending order, so that of equals
-    /// the first stays.
+    /// Adds the best kernels of one image that was not added before. Of equals the lower image
+    /// stays, so the order in which images come does not matter.
     pub fn add(&mut self, image: u32, bests: &[f32], edges: &[(u32, u32)]) {
         for (entry, &value) in self.unary.iter_mut().zip(bests) {
             insert(entry, (value, image));
         }
         for (entry, &(a, b)) in self.same.iter_mut().zip(edges) {
-            let value = bests[a as usize] + bests[b as usize];
-            if value > entry.0 {
-                *entry = (value, image);
+            let new = (bests[a as usize] + bests[b as usize], image);
+            if is_before(new, *entry) {
+                *entry = new;
             }
         }
     }
 
-    /// Adds the evidence of later images.
-    pub fn merge(&mut self, later: &Self) {
-        for (entry, other) in self.unary.iter_mut().zip(&later.unary) {
+    /// Adds the evidence of other images: associative and commutative.
+    pub fn merge(&mut self, others: &Self) {
+        for (entry, other) in self.unary.iter_mut().zip(&others.unary) {
             insert(entry, other[0]);
             insert(entry, other[1]);
         }
-        for (entry, &other) in self.same.iter_mut().zip(&later.same) {
-            if other.0 > entry.0 {
+        for (entry, &other) in self.same.iter_mut().zip(&others.same) {
+            if is_before(other, *entry) {
                 *entry = other;
             }
         }
@@ -195,15 +194,20 @@ impl Evidence {
     }
 }
 
-/// Keeps the two best of different images; of equals the first image.
+/// Whether a value is the larger one, or of equals that of the lower image; never without an
+/// element.
+fn is_before(new: (f32, u32), other: (f32, u32)) -> bool {
+    new.0 > other.0 || (new.0 == other.0 && new.1 < other.1 && new.0 > f32::NEG_INFINITY)
+}
+
+/// Keeps the two best of different images; of equals the lower image.
 fn insert(entry: &mut [(f32, u32); 2], new: (f32, u32)) {
-    let is_before = |other: (f32, u32)| new.0 > other.0 || (new.0 == other.0 && new.1 < other.1);
-    if new.0 < entry[1].0 || new.0 == f32::NEG_INFINITY {
+    if new.0 < entry[1].0 {
         return;
     }
-    if is_before(entry[0]) {
+    if is_before(new, entry[0]) {
         *entry = [new, entry[0]];
-    } else if is_before(entry[1]) {
+    } else if is_before(new, entry[1]) {
         entry[1] = new;
     }
 }

@@ -1,0 +1,174 @@
+//! A collection in a folder of this machine.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{ImageHash, MANIFEST, Manifest, Shard, ShardEntry, ShardImage, write_shard};
+use crate::ckm::CkmOptions;
+use crate::envelope;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+
+/// The folder within a collection where states are kept.
+const STATES: &str = "states";
+
+/// A collection in a folder. One process at a time changes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CollectionFolder {
+    folder: PathBuf,
+    manifest: Manifest,
+}
+
+/// What forgetting did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CollectionForgotten {
+    /// Images that were there.
+    pub images: usize,
+    /// Shards that were written anew or taken away.
+    pub shards: usize,
+    /// States that were deleted.
+    pub states: usize,
+}
+
+impl CollectionFolder {
+    /// Whether a collection lies in this folder.
+    pub fn is_one(folder: &Path) -> bool {
+        folder.join(MANIFEST).is_file()
+    }
+
+    /// Opens the collection in a folder.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Data`].
+    pub fn open(folder: &Path) -> Result<Self> {
+        let path = folder.join(MANIFEST);
+        let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+        let advice = "take it from a copy of the collection, or make the collection again";
+        let manifest =
+            Manifest::from_json(&text).map_err(|error| Error::data(&path, "the manifest of a collection", error.to_string(), advice))?;
+        Ok(Self { folder: folder.to_owned(), manifest })
+    }
+
+    /// Opens the collection in a folder, or begins one whose elements are cut by these options.
+    ///
+    /// # Errors
+    /// As [`CollectionFolder::open`]; [`Error::Exists`] for a folder with anything else in it.
+    pub fn open_or_begin(folder: &Path, options: CkmOptions) -> Result<Self> {
+        if Self::is_one(folder) {
+            return Self::open(folder);
+        }
+        if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(Error::Exists { path: folder.to_owned(), found: "a folder with other things in it" });
+        }
+        fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
+        let begun = Self { folder: folder.to_owned(), manifest: Manifest::new(options) };
+        envelope::replace(&folder.join(MANIFEST), begun.manifest.to_json().as_bytes())?;
+        Ok(begun)
+    }
+
+    /// Its shards as they are now.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Reads a shard. O(its bytes).
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Data`] where it is damaged.
+    pub fn shard(&self, entry: &ShardEntry) -> Result<Shard> {
+        let path = self.folder.join(&entry.file);
+        let bytes = fs::read(&path).map_err(Error::io("read", &path))?;
+        Shard::open(&path.to_string_lossy(), bytes, Some(&entry.hash))
+    }
+
+    /// The hashes of all images. O(bytes of all shards).
+    ///
+    /// # Errors
+    /// As [`CollectionFolder::shard`].
+    pub fn hashes(&self) -> Result<BTreeSet<ImageHash>> {
+        let mut all = BTreeSet::new();
+        for entry in self.manifest.shards() {
+            all.extend(self.shard(entry)?.hashes());
+        }
+        Ok(all)
+    }
+
+    /// Adds images as a new shard, which readers see once it is whole. The images are none that are
+    /// there already. O(bytes).
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Value`] without images.
+    pub fn add(&mut self, images: &[ShardImage]) -> Result<ShardEntry> {
+        let entry = self.put(images)?;
+        self.commit(self.manifest.changed(&[], [entry.clone()]))?;
+        Ok(entry)
+    }
+
+    /// Takes images out: writes the shards that hold them anew without them, and deletes these
+    /// shards and every state that was made of a shard. O(bytes of all shards).
+    ///
+    /// # Errors
+    /// As [`CollectionFolder::shard`] and [`CollectionFolder::add`]; [`Error::Cancelled`].
+    pub fn forget(&mut self, hashes: &BTreeSet<ImageHash>, progress: &Progress) -> Result<CollectionForgotten> {
+        let mut forgotten = CollectionForgotten::default();
+        let (mut old, mut new) = (Vec::new(), Vec::new());
+        progress.begin("Forgetting images", self.manifest.shards().len() as u64);
+        for entry in self.manifest.shards() {
+            progress.step()?;
+            let shard = self.shard(entry)?;
+            let gone = shard.hashes().iter().filter(|hash| hashes.contains(hash)).count();
+            if gone == 0 {
+                continue;
+            }
+            let mut images = shard.images()?;
+            images.retain(|image| !hashes.contains(&image.hash));
+            forgotten.images += gone;
+            forgotten.shards += 1;
+            old.push(entry.file.clone());
+            if !images.is_empty() {
+                new.push(self.put(&images)?);
+            }
+        }
+        if old.is_empty() {
+            return Ok(forgotten);
+        }
+        self.commit(self.manifest.changed(&old, new))?;
+        // A state of all shards has the image in it too.
+        let states = self.folder.join(STATES);
+        if states.is_dir() {
+            forgotten.states = files_below(&states);
+            fs::remove_dir_all(&states).map_err(Error::io("delete", &states))?;
+        }
+        for file in old {
+            let path = self.folder.join(file);
+            fs::remove_file(&path).map_err(Error::io("delete", &path))?;
+        }
+        Ok(forgotten)
+    }
+
+    fn put(&self, images: &[ShardImage]) -> Result<ShardEntry> {
+        let bytes = write_shard(&self.manifest.options, images)?;
+        let different: BTreeSet<ImageHash> = images.iter().map(|image| image.hash).collect();
+        let entry = ShardEntry::of(&bytes, different.len());
+        envelope::replace(&self.folder.join(&entry.file), &bytes)?;
+        Ok(entry)
+    }
+
+    fn commit(&mut self, manifest: Manifest) -> Result<()> {
+        let now = Self::open(&self.folder)?.manifest.version;
+        if now != self.manifest.version {
+            let advice = "try again: one process at a time changes a collection";
+            let (expected, found) = (format!("version {}", self.manifest.version), format!("version {now}, which another process wrote"));
+            return Err(Error::data(&self.folder, expected, found, advice));
+        }
+        envelope::replace(&self.folder.join(MANIFEST), manifest.to_json().as_bytes())?;
+        self.manifest = manifest;
+        Ok(())
+    }
+}
+
+fn files_below(folder: &Path) -> usize {
+    let is_file = |entry: &walkdir::Result<walkdir::DirEntry>| entry.as_ref().is_ok_and(|entry| entry.file_type().is_file());
+    walkdir::WalkDir::new(folder).into_iter().filter(is_file).count()
+}

@@ -1,0 +1,174 @@
+//! What is asked of a collection, as a state for each shard and a way to join states.
+//!
+//! Jobs and states are bytes between machines: [`state`] makes the state of a shard, [`joined`]
+//! joins states, and each job's own functions read the joined state. A state carries the hash of
+//! its job, so states of other jobs or other versions are refused. None of it is a pickle.
+
+mod copies;
+mod judge;
+mod mixture;
+mod nearest;
+mod recognition;
+mod sample;
+mod words;
+
+pub use copies::{CopyPairs, FoundPairs, SharedCopy, SharedCopyGroup};
+pub use judge::{JudgedCollection, judged};
+pub use mixture::{MixtureBegin, MixtureRound, MixtureSample, RoundReport, RoundSums};
+pub use nearest::{CollectionLook, NearImage, NearestImages};
+pub use recognition::{AskedImage, Recognition, RecognitionAnswer};
+pub use sample::{ChosenImages, ImageChoice, TakenImage, TakenImages};
+pub use words::{CountedWords, WordCounts, WordFound, WordsFound};
+
+use super::Shard;
+use crate::bytes::{Reader, Stored, Writer};
+use crate::error::{Error, Result};
+use crate::hash::hash64;
+use crate::progress::Progress;
+
+/// The form of jobs and states: it changes whenever a state of another version could not be joined.
+pub const FORM: u32 = 1;
+
+/// A question to a collection.
+pub trait Job: Stored + Sized {
+    /// What is known after some shards.
+    type State: Stored;
+
+    /// What jobs of this kind are called.
+    const NAME: &'static str;
+
+    /// How many shards a state is of: one, or each two of them (and each with itself).
+    const SHARDS: usize = 1;
+
+    /// The state of one shard, or of two where [`Job::SHARDS`] says so, on all threads.
+    ///
+    /// # Errors
+    /// [`Error::Data`] for a shard that cannot be read, [`Error::Cancelled`].
+    fn state(&self, shards: &[&Shard], progress: &Progress) -> Result<Self::State>;
+
+    /// Joins the states of different shards: associative and commutative.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for states of other jobs.
+    fn join(&self, one: Self::State, other: Self::State) -> Result<Self::State>;
+}
+
+/// A job as bytes.
+pub fn job_bytes<J: Job>(job: &J) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.put(&FORM);
+    out.put(&J::NAME.to_owned());
+    out.put(job);
+    out.finish()
+}
+
+/// The job in bytes that [`job_bytes`] made.
+///
+/// # Errors
+/// [`Error::Value`] for bytes that are no such job.
+pub fn read_job<J: Job>(job: &[u8]) -> Result<J> {
+    let mut from = Reader::new("job", job);
+    let name = name_of(&mut from)?;
+    if name != J::NAME {
+        return Err(from.wrong(J::NAME, name));
+    }
+    let kind = from.get()?;
+    from.end()?;
+    Ok(kind)
+}
+
+/// The joined state of a job, for the functions that read it.
+///
+/// # Errors
+/// [`Error::Value`] for bytes that are no state of this job.
+pub fn read_state<J: Job>(job: &J, state: &[u8]) -> Result<J::State> {
+    opened::<J>(&job_bytes(job), state)
+}
+
+/// The state that a job makes of one shard, or of two.
+///
+/// # Errors
+/// As [`Job::state`]; [`Error::Value`] for bytes that are no job, and another number of shards.
+pub fn state(job: &[u8], shards: &[&Shard], progress: &Progress) -> Result<Vec<u8>> {
+    dispatch(job, Act::State(shards, progress))
+}
+
+/// The state of all shards that these states of a job are of.
+///
+/// # Errors
+/// As [`Job::join`]; [`Error::Value`] for bytes that are no job or no states, and without states.
+pub fn joined(job: &[u8], states: &[&[u8]]) -> Result<Vec<u8>> {
+    dispatch(job, Act::Join(states))
+}
+
+/// How many shards a state of a job is of.
+///
+/// # Errors
+/// [`Error::Value`] for bytes that are no job.
+pub fn shards_of(job: &[u8]) -> Result<usize> {
+    Ok(if name_of(&mut Reader::new("job", job))? == CopyPairs::NAME { CopyPairs::SHARDS } else { 1 })
+}
+
+enum Act<'a> {
+    State(&'a [&'a Shard], &'a Progress),
+    Join(&'a [&'a [u8]]),
+}
+
+fn name_of(from: &mut Reader<'_>) -> Result<String> {
+    let form: u32 = from.get()?;
+    if form != FORM {
+        return Err(from.wrong(format!("form {FORM}, which this version has"), format!("form {form}: use one version everywhere")));
+    }
+    from.get()
+}
+
+fn dispatch(job: &[u8], act: Act<'_>) -> Result<Vec<u8>> {
+    let mut from = Reader::new("job", job);
+    let name = name_of(&mut from)?;
+    macro_rules! kinds {
+        ($($kind:ty),*) => {
+            match name.as_str() {
+                $(<$kind>::NAME => {
+                    let kind: $kind = from.get()?;
+                    from.end()?;
+                    run(&kind, job, act)
+                })*
+                _ => Err(from.wrong("a kind of job that this version knows", name)),
+            }
+        };
+    }
+    kinds!(Recognition, NearestImages, WordCounts, WordsFound, MixtureBegin, MixtureRound, CopyPairs, ImageChoice, TakenImages)
+}
+
+fn run<J: Job>(kind: &J, job: &[u8], act: Act<'_>) -> Result<Vec<u8>> {
+    let state = match act {
+        Act::State(shards, progress) => {
+            let expected = J::SHARDS;
+            if shards.is_empty() || shards.len() > expected {
+                return Err(Error::value("shards", format!("1 to {expected}"), shards.len().to_string()));
+            }
+            kind.state(shards, progress)?
+        }
+        Act::Join(states) => {
+            let mut states = states.iter().map(|state| opened::<J>(job, state));
+            let first = states.next().ok_or_else(|| Error::value("states", "one or more", "none"))??;
+            states.try_fold(first, |joined, state| kind.join(joined, state?))?
+        }
+    };
+    let mut out = Writer::default();
+    out.put(&hash64(job));
+    out.put(&state);
+    Ok(out.finish())
+}
+
+/// The state in the bytes that [`run`] made.
+fn opened<J: Job>(job: &[u8], state: &[u8]) -> Result<J::State> {
+    let mut from = Reader::new("state", state);
+    let of: u64 = from.get()?;
+    if of != hash64(job) {
+        return Err(from.wrong("a state of this job", "one of another job"));
+    }
+    let state = from.get()?;
+    from.end()?;
+    Ok(state)
+}

@@ -1,0 +1,346 @@
+//! Collections: shards and manifests are whole or refused, and jobs give the same bytes however
+//! images are dealt to shards and in whatever order states join.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+
+use image::{RgbImage, imageops};
+use rand::seq::SliceRandom as _;
+use tessera_core::canopy::{MixtureOptions, Prior};
+use tessera_core::ckm::class_terms::ClassTerms;
+use tessera_core::ckm::element::Elements;
+use tessera_core::ckm::presets::Preset;
+use tessera_core::ckm::{Ckm, CkmOptions, Example, Without};
+use tessera_core::collection::folder::CollectionFolder;
+use tessera_core::collection::jobs::{
+    self, AskedImage, CollectionLook, CopyPairs, ImageChoice, Job, MixtureBegin, NearestImages, Recognition, TakenImages, WordCounts,
+    WordsFound,
+};
+use tessera_core::collection::{ImageHash, Manifest, Shard, ShardImage, write_shard};
+use tessera_core::ids::ItemId;
+use tessera_core::picture::Picture;
+use tessera_core::picture::appearance::Appearance;
+use tessera_core::progress::Progress;
+use tessera_core::random;
+use tessera_core::text::{TextIndex, TextKey, TextQuery};
+
+use crate::copies::discs;
+
+fn options() -> CkmOptions {
+    CkmOptions { side: 32, ..Preset::Mixed.options() }
+}
+
+fn picture(seed: u64) -> RgbImage {
+    discs(seed, 48, 40)
+}
+
+/// Images of three classes, two images an object; some have captions, some no class, some are near
+/// copies of others.
+fn images(n: u64) -> Vec<ShardImage> {
+    let machine = Ckm::new(options()).unwrap();
+    let of = |i: u64| {
+        let pixels = if i % 7 == 6 { imageops::rotate90(&picture(i - 1)) } else { picture(i) };
+        let place = format!("photos/red_{}-{i}.png", i % 5);
+        let image = ShardImage::of(ImageHash::of(pixels.as_raw()), place, &Picture::from(pixels), &machine).unwrap();
+        let class = (i % 6 < 5).then(|| ["poppy", "sea", "wren"][i as usize % 3].to_owned());
+        let object = (i % 4 < 3).then(|| format!("object {}", i / 2));
+        let captions = [format!("a red field number {}", i % 4), "sea view".to_owned()].into_iter().take(i as usize % 3).collect();
+        ShardImage { class, object, captions, ..image }
+    };
+    (0..n).map(of).collect()
+}
+
+fn shards(images: &[ShardImage], count: usize, seed: u64) -> Vec<Shard> {
+    let mut dealt = vec![Vec::new(); count];
+    for image in images {
+        dealt[(image.hash.drawn(seed) % count as u64) as usize].push(image.clone());
+    }
+    let shard = |images: &Vec<ShardImage>| Shard::open("a shard", write_shard(&options(), images).unwrap(), None).unwrap();
+    dealt.iter().filter(|images| !images.is_empty()).map(shard).collect()
+}
+
+/// The joined state, by states that join two and two in an order that the seed gives.
+fn answer(job: &[u8], shards: &[Shard], seed: u64) -> Vec<u8> {
+    let state = |of: &[&Shard]| jobs::state(job, of, &Progress::default()).unwrap();
+    let mut states: Vec<Vec<u8>> = shards.iter().map(|shard| state(&[shard])).collect();
+    if jobs::shards_of(job).unwrap() == 2 {
+        for (i, one) in shards.iter().enumerate() {
+            states.extend(shards[..i].iter().map(|other| state(&[one, other])));
+        }
+    }
+    let mut rng = random::seeded(seed);
+    while states.len() > 1 {
+        states.shuffle(&mut rng);
+        let (one, other) = (states.pop().unwrap(), states.pop().unwrap());
+        states.push(jobs::joined(job, &[&one, &other]).unwrap());
+    }
+    states.pop().unwrap()
+}
+
+/// The state of a job on one shard, which that on more shards must be equal to.
+fn same_on_shards<J: Job>(job: &J, images: &[ShardImage]) -> J::State {
+    let job_bytes = jobs::job_bytes(job);
+    let one = answer(&job_bytes, &shards(images, 1, 0), 0);
+    for count in [2, 3, 8] {
+        for seed in 0..3 {
+            assert_eq!(answer(&job_bytes, &shards(images, count, seed), seed), one, "{} on {count} shards", J::NAME);
+        }
+    }
+    jobs::read_state(job, &one).unwrap()
+}
+
+fn read(image: &ShardImage) -> Elements {
+    Elements::from_bytes(&image.elements, &options()).unwrap()
+}
+
+#[test]
+fn shards_hold_what_was_written_and_refuse_damage() {
+    let mut all = images(9);
+    let bytes = write_shard(&options(), &all).unwrap();
+    let hash = tessera_core::hash::hash_hex(&bytes);
+    let shard = Shard::open("a", bytes.clone(), Some(&hash)).unwrap();
+    all.sort_by_key(|image| image.hash);
+    assert_eq!(shard.images().unwrap(), all);
+    assert_eq!(*shard.options(), options());
+    assert!(shard.elements().unwrap().iter().zip(&all).all(|(own, image)| *own == read(image)));
+    // The order does not matter, nor does an image that is given twice.
+    let mut mixed = [&all[..], &all[..3]].concat();
+    mixed.reverse();
+    assert_eq!(write_shard(&options(), &mixed).unwrap(), bytes);
+    assert!(write_shard(&options(), &[]).is_err());
+    let wrong = |bytes: Vec<u8>| Shard::open("photos", bytes, Some(&hash)).err().unwrap().to_string();
+    for at in (0..bytes.len()).step_by(bytes.len() / 40) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        assert!(wrong(damaged).contains("photos: expected a shard of hash"));
+    }
+    assert!(wrong(bytes[..bytes.len() - 1].to_vec()).contains("the file is damaged"));
+    // Whoever gives no hash gets an error at worst.
+    for at in (0..bytes.len()).step_by(bytes.len() / 400) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x41;
+        if let Ok(shard) = Shard::open("photos", damaged, None) {
+            let _ = (shard.images(), shard.elements(), shard.appearances(), shard.signatures());
+        }
+    }
+}
+
+#[test]
+fn manifests_are_whole_or_refused() {
+    let entry = tessera_core::collection::ShardEntry::of(b"abc", 3);
+    let manifest = Manifest::new(options()).changed(&[], [entry.clone(), entry.clone()]);
+    assert_eq!((manifest.version, manifest.images(), manifest.shards().len()), (1, 3, 1));
+    let text = manifest.to_json();
+    assert_eq!(Manifest::from_json(&text).unwrap(), manifest);
+    for (from, to) in
+        [("\"images\": 3", "\"images\": 4"), ("\"version\": 1", "\"version\": 2"), ("tessera_collection\": 1", "tessera_collection\": 2")]
+    {
+        assert!(text.contains(from), "{text}");
+        assert!(Manifest::from_json(&text.replace(from, to)).is_err());
+    }
+    assert!(Manifest::from_json("{}").is_err());
+    assert_eq!(manifest.changed(&[entry.file], []).images(), 0);
+}
+
+#[test]
+fn folders_add_and_forget() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("collection");
+    let (all, progress) = (images(12), Progress::default());
+    let mut collection = CollectionFolder::open_or_begin(&at, options()).unwrap();
+    collection.add(&all[..5]).unwrap();
+    let other = CollectionFolder::open(&at).unwrap();
+    collection.add(&all[5..]).unwrap();
+    assert_eq!((collection.manifest().version, collection.hashes().unwrap().len()), (2, 12));
+    let told = other.clone().add(&all[..1]).unwrap_err().to_string();
+    assert!(told.contains("version 2, which another process wrote"), "{told}");
+    fs::create_dir_all(at.join("states/job")).unwrap();
+    fs::write(at.join("states/job/a.state"), b"state").unwrap();
+    let gone: BTreeSet<ImageHash> = all[..5].iter().chain(&all[6..7]).map(|image| image.hash).collect();
+    let forgotten = collection.forget(&gone, &progress).unwrap();
+    assert_eq!((forgotten.images, forgotten.shards, forgotten.states), (6, 2, 1));
+    // As if they had never been there.
+    let twin = folder.path().join("twin");
+    let mut never = CollectionFolder::open_or_begin(&twin, options()).unwrap();
+    never.add(&[&all[5..6], &all[7..]].concat()).unwrap();
+    assert_eq!(never.manifest().shards(), CollectionFolder::open(&at).unwrap().manifest().shards());
+    let files = |folder: &std::path::Path| {
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect::<BTreeSet<String>>()
+    };
+    assert_eq!(files(&at), files(&twin).into_iter().chain([]).collect());
+    assert_eq!(collection.forget(&gone, &progress).unwrap(), tessera_core::collection::folder::CollectionForgotten::default());
+    fs::write(folder.path().join("other.txt"), b"").unwrap();
+    assert!(CollectionFolder::open_or_begin(folder.path(), options()).is_err());
+}
+
+#[test]
+fn recognition_is_that_of_one_machine() {
+    let (all, queries) = (images(40), [1000, 1001, 1002].map(picture));
+    let mut machine = Ckm::new(options()).unwrap();
+    let mut sorted = all.clone();
+    sorted.sort_by_key(|image| image.hash);
+    for (id, image) in (0..).zip(&sorted) {
+        if let Some(class) = &image.class {
+            let example = Example { id: ItemId(id), name: String::new(), group: image.object.clone(), elements: read(image).into() };
+            machine.add(class, example).unwrap();
+        }
+    }
+    let mut asked: Vec<(Elements, AskedImage)> = Vec::new();
+    for query in queries {
+        let elements = machine.elements(&query.into()).unwrap();
+        asked.push((elements.clone(), AskedImage { elements: elements.to_bytes(), itself: None, object: None }));
+    }
+    for image in all.iter().filter(|image| image.class.is_some()).take(6) {
+        let asks = AskedImage { elements: image.elements.clone(), itself: Some(image.hash), object: image.object.clone() };
+        asked.push((read(image), asks));
+    }
+    let job = Recognition { options: options(), images: asked.iter().map(|(_, image)| image.clone()).collect() };
+    let state = same_on_shards(&job, &all);
+    let answers = job.answers(&state, &ClassTerms::default()).unwrap();
+    for ((elements, image), answer) in asked.iter().zip(&answers) {
+        let left_out = machine.examples().filter(|(_, example)| {
+            image.itself == Some(sorted[example.id.0 as usize].hash) || image.object.is_some() && image.object == example.group
+        });
+        let left_out: BTreeSet<ItemId> = left_out.map(|(_, example)| example.id).collect();
+        let scores = machine.scores(elements, Without::Images(&left_out));
+        assert_eq!(answer.scores, scores);
+        assert_eq!(answer.classes, machine.classes().iter().map(|class| class.name.clone()).collect::<Vec<_>>());
+    }
+    let other = Recognition { images: job.images[..1].to_vec(), ..job.clone() };
+    let bytes = answer(&jobs::job_bytes(&job), &shards(&all, 1, 0), 0);
+    assert!(jobs::read_state(&other, &bytes).is_err(), "a state of another job");
+}
+
+#[test]
+fn the_nearest_are_those_of_a_scan() {
+    let mut all = images(30);
+    // Equal images of other hashes: the lower hash comes first.
+    for i in 0..5 {
+        let hash = ImageHash(all[i].hash.0 ^ 1);
+        all.push(ShardImage { hash, ..all[i].clone() });
+    }
+    let like: Vec<Appearance> = [3, 500].map(|seed| Appearance::of(&picture(seed))).into();
+    for look in [CollectionLook::Appearance, CollectionLook::Edges, CollectionLook::Colours] {
+        let job = NearestImages { k: 7, look, like: like.iter().map(Appearance::to_bytes).collect() };
+        let state = same_on_shards(&job, &all);
+        for (like, found) in like.iter().zip(&state) {
+            let likeness = |image: &ShardImage| {
+                let own = Appearance::from_bytes(&image.appearance).unwrap();
+                match look {
+                    CollectionLook::Appearance => like.likeness(&own),
+                    CollectionLook::Edges => like.edge_likeness(&own),
+                    CollectionLook::Colours => like.colour_likeness(&own),
+                }
+            };
+            let mut scan: Vec<(f64, ImageHash)> = all.iter().map(|image| (likeness(image), image.hash)).collect();
+            scan.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            assert_eq!(found.iter().map(|one| (one.likeness, one.image)).collect::<Vec<_>>(), scan[..7]);
+        }
+    }
+}
+
+#[test]
+fn words_have_the_scores_of_one_index() {
+    let all = images(40);
+    let mut index = TextIndex::default();
+    let mut sorted = all.clone();
+    sorted.sort_by_key(|image| image.hash);
+    for (item, image) in (0..).map(ItemId).zip(&sorted) {
+        let name = format!("{} {}", image.class.as_deref().unwrap_or_default(), image.place.trim_end_matches(".png"));
+        index.insert(TextKey { item, part: 0 }, &name);
+        for (part, caption) in (1..).zip(&image.captions) {
+            index.insert(TextKey { item, part }, caption);
+        }
+    }
+    let counted = same_on_shards(&WordCounts, &all);
+    for query in ["red field", "sea poppy -view", "\"field number\" wren", "number 3 red 3", "nowhere sea", "nowhere"] {
+        let job = WordsFound { query: query.into(), k: 12, counted: counted.clone() };
+        let found = same_on_shards(&job, &all);
+        let hits = index.search_items(&TextQuery::parse(query));
+        assert_eq!(found.len(), hits.len().min(12), "{query}");
+        for (found, hit) in found.iter().zip(&hits) {
+            assert_eq!((found.image, found.score, &found.terms), (sorted[hit.item.0 as usize].hash, hit.score, &hit.terms), "{query}");
+        }
+    }
+}
+
+#[test]
+fn texts_elsewhere_count_as_if_they_were_here() {
+    let texts = ["red boat", "red truck and a boat", "a sea", "sea sea boat"];
+    let (mut all, mut part) = (TextIndex::default(), TextIndex::default());
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (i, text) in (0..).zip(texts) {
+        let key = TextKey { item: ItemId(i), part: 0 };
+        all.insert(key, text);
+        if i < 2 {
+            part.insert(key, text);
+        } else {
+            text.split(' ').collect::<BTreeSet<_>>().into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
+        }
+    }
+    part.count_elsewhere(2, counts.iter().map(|(word, n)| ((*word).to_owned(), *n)));
+    for query in ["red", "boat sea", "truck -sea"] {
+        let own: Vec<_> = all.search(&TextQuery::parse(query), 9).into_iter().filter(|hit| hit.key.item.0 < 2).collect();
+        assert_eq!(part.search(&TextQuery::parse(query), 9), own, "{query}");
+    }
+    // A word that is only elsewhere still counts once its texts here are gone.
+    part.remove(TextKey { item: ItemId(0), part: 0 });
+    all.remove(TextKey { item: ItemId(0), part: 0 });
+    let own: Vec<_> = all.search(&TextQuery::parse("boat"), 9).into_iter().filter(|hit| hit.key.item.0 < 2).collect();
+    assert_eq!(part.search(&TextQuery::parse("boat"), 9), own);
+}
+
+#[test]
+fn mixtures_are_the_same_and_become_likelier() {
+    let all = images(60);
+    let begin = MixtureBegin { sample: 30, seed: 5 };
+    let sample = same_on_shards(&begin, &all);
+    assert_eq!(sample.len(), 30);
+    let mut round = begin.round(&sample, &MixtureOptions { clusters: 4, seed: 5, ..MixtureOptions::default() }).unwrap();
+    let mut likelihoods = Vec::new();
+    for _ in 0..6 {
+        let state = same_on_shards(&round, &all);
+        let (next, report) = round.next(&state, &Prior::default());
+        assert_eq!((report.points, report.sizes.iter().sum::<u64>()), (60, 60));
+        likelihoods.push(report.likelihood);
+        round = next;
+    }
+    assert!(likelihoods[5] > likelihoods[0], "{likelihoods:?}");
+    let on = |count| -> Vec<(ImageHash, u32)> {
+        let mut all: Vec<_> = shards(&all, count, 1).iter().flat_map(|shard| round.assigned(shard).unwrap()).collect();
+        all.sort_unstable();
+        all
+    };
+    assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn near_copies_are_found_across_shards() {
+    let all = images(28);
+    let job = CopyPairs { distance: 8.0 };
+    let state = same_on_shards(&job, &all);
+    let groups = job.groups(&state);
+    let turned: Vec<BTreeSet<ImageHash>> = [6, 13, 20, 27].map(|i| [all[i].hash, all[i - 1].hash].into()).into();
+    for pair in &turned {
+        assert!(groups.iter().any(|group| pair.iter().all(|image| group.iter().any(|copy| copy.image == *image))), "{groups:?}");
+    }
+}
+
+#[test]
+fn reports_judge_images_without_their_objects() {
+    let all = images(40);
+    let choice = ImageChoice { limit: 6, seed: 3 };
+    let chosen = same_on_shards(&choice, &all);
+    assert_eq!(chosen.keys().collect::<Vec<_>>(), ["poppy", "sea", "wren"]);
+    let taking = TakenImages { images: choice.chosen(&chosen, 12) };
+    let taken = same_on_shards(&taking, &all);
+    assert_eq!((taken.len(), taking.images.len()), (12, 12));
+    let job = Recognition::of_taken(options(), &taken);
+    let state = same_on_shards(&job, &all);
+    let report = jobs::judged(&chosen, &taken, &job.answers(&state, &ClassTerms::default()).unwrap());
+    assert_eq!(report.images.iter().sum::<u64>(), all.iter().filter(|image| image.class.is_some()).count() as u64);
+    assert_eq!((report.judged, report.confusion.iter().flatten().sum::<u32>()), (12, 12));
+    let accuracy = report.accuracy.unwrap();
+    assert!((0.0..=1.0).contains(&accuracy.overall.value) && accuracy.recalls.iter().all(Option::is_some));
+}
