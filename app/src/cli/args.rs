@@ -164,6 +164,9 @@ pub(super) enum Command {
     Check(Check),
     /// Copy a library, verified by the head of its history, or put such a copy back
     Backup(Backup),
+    /// Make a collection of images as Parquet shards from folders and libraries, for work on many
+    /// machines
+    Shard(Shard),
     /// Train on the built-in sample and explain one answer
     Sample,
     /// Add, list and remove networks of your own
@@ -329,6 +332,34 @@ pub(super) struct Train {
     pub(super) words_network: Option<String>,
     #[command(flatten)]
     pub(super) build: Build,
+}
+
+/// Arguments of `shard`.
+#[derive(Debug, Args)]
+pub(super) struct Shard {
+    /// The folder of the collection, which is made if need be
+    #[arg(value_name = "COLLECTION")]
+    pub(super) collection: PathBuf,
+    /// Folders of images and libraries whose images are added
+    #[arg(value_name = "FOLDER|LIBRARY", conflicts_with = "forget")]
+    pub(super) from: Vec<PathBuf>,
+    /// Images in a shard
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) images: u32,
+    /// Which elements are made, where a collection is begun: orb, hog, colour, mixed, network, all,
+    /// or the name of a network that was added
+    #[arg(long, default_value_t = Elements::Mixed, value_name = ELEMENTS, value_parser = Elements::parse)]
+    pub(super) elements: Elements,
+    /// Where the labels of folders are read from
+    #[arg(long, value_enum, default_value_t = Labels::Auto)]
+    pub(super) labels: Labels,
+    /// Take images out for good, known by the 32 digits of their hashes: shards that hold them are
+    /// written anew, and all states are deleted
+    #[arg(long, value_name = "HASH", num_args = 1..)]
+    pub(super) forget: Vec<String>,
+    /// List each file that failed here, as JSON lines of path, reason and detail
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
 }
 
 /// Arguments of `tune`.

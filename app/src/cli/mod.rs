@@ -35,6 +35,7 @@ mod review;
 mod sample;
 mod sandbox;
 mod search;
+mod shard;
 mod similar;
 mod stream;
 mod suggest;
@@ -211,6 +212,7 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
     match command {
         Command::Import(arguments) => import::run(librarian, arguments),
         Command::Train(arguments) => train::run(librarian, arguments),
+        Command::Shard(arguments) => shard::run(librarian, arguments),
         Command::Tune(arguments) => tune::run(librarian, arguments),
         Command::Classify(arguments) => classify::run(librarian, arguments),
         Command::Search(arguments) => search::run(librarian, arguments),

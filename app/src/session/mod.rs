@@ -39,6 +39,7 @@ pub mod reports;
 pub mod sample;
 pub mod search;
 pub mod search_choice;
+pub mod shards;
 pub mod suggest;
 pub mod train;
 pub mod tune;

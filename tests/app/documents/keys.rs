@@ -185,6 +185,9 @@ fn of_commands_that_answer() {
     all.run("search", "lib.tessera di --complete", 0);
     all.run("eval words", "lib.tessera --captions captions.csv --queries 4 --claims 4 --typed 1", 0);
     all.run("train", "lib.tessera", 0);
+    all.run("shard", "collection images lib.tessera --images 10", 0);
+    let hash = fs::read(all.world.at("images/disc/disc_01_0_0_0_lt.png")).map(|bytes| tessera_core::hash::hash_hex(&bytes)).unwrap();
+    all.run("shard", &format!("collection --forget {hash}"), 0);
     all.run("classify", "lib.tessera #1 --explain", 0);
     all.world.run(["label", "lib.tessera", "images/disc/disc_02_1_0_0_lt.png", "--as", "grid"]).ended(0);
     all.run("suggest", "lib.tessera #3", 0);
