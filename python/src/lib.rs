@@ -3,6 +3,7 @@
 
 mod candidates;
 mod cover_tree;
+mod distributed;
 mod errors;
 mod library;
 mod memory;
@@ -18,6 +19,12 @@ mod _native {
     use crate::candidates::Candidates;
     #[pymodule_export]
     use crate::cover_tree::CoverTree;
+    #[pymodule_export]
+    use crate::distributed::{
+        Manifest, choice, chosen, copies, copies_found, features_of, hashes_of, joined, judged, judging, mixture_assigned, mixture_begin,
+        mixture_clusters, mixture_first, mixture_next, nearest, nearest_found, recognised, recognition, shard_of, shard_of_known,
+        shard_without, shards_of, state_of, taken, taking, word_counts, words, words_found,
+    };
     #[pymodule_export]
     use crate::errors::{CancelledError, Error, InvalidValueError};
     #[pymodule_export]

@@ -14,7 +14,7 @@ use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::presets::{Preset, Subject};
 use tessera_core::ckm::unknown::{UnknownBar, UnknownCurve};
-use tessera_core::ckm::{Ckm, Example, Search, Without, fit};
+use tessera_core::ckm::{Ckm, CkmOptions, Example, Search, Without, fit};
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::picture::decode::SIDE;
 use tessera_core::picture::{Decoder as _, InProcess, Picture};
@@ -47,7 +47,7 @@ pub(crate) enum Given<'py> {
 }
 
 /// The same without the interpreter.
-enum Source<'a> {
+pub(crate) enum Source<'a> {
     Pixels { width: u32, height: u32, values: &'a [u8] },
     File(&'a Path),
 }
@@ -58,7 +58,7 @@ type Piece = (String, (f32, f32), Option<(u32, String, (f32, f32))>, f64);
 /// A class, its score, its term, what whole images add, and the pieces.
 type Explained = (String, f64, f64, f64, Vec<Piece>);
 
-fn sources<'a>(images: &'a [Given<'_>]) -> PyResult<Vec<Source<'a>>> {
+pub(crate) fn sources<'a>(images: &'a [Given<'_>]) -> PyResult<Vec<Source<'a>>> {
     let source = |image: &'a Given<'_>| match image {
         Given::File(path) => Ok(Source::File(path)),
         Given::Pixels(array) => {
@@ -77,7 +77,7 @@ fn sources<'a>(images: &'a [Given<'_>]) -> PyResult<Vec<Source<'a>>> {
 }
 
 impl Source<'_> {
-    fn picture(&self, decoder: &InProcess, progress: &Progress) -> Result<Picture> {
+    pub(crate) fn picture(&self, decoder: &InProcess, progress: &Progress) -> Result<Picture> {
         match self {
             Self::File(path) => decoder.decode(path, SIDE, progress),
             Self::Pixels { width, height, values } => {
@@ -97,6 +97,36 @@ fn search_of(search: &str) -> PyResult<Option<Search>> {
         "index" => Ok(Some(Search::INDEX)),
         _ => Err(refused("search", search, "auto, exact, shortlist or index")),
     }
+}
+
+/// The options of a machine whose elements and subject have these names.
+pub(crate) fn options(
+    elements: &str,
+    subject: &str,
+    side: u32,
+    decompositions: usize,
+    neighbours: usize,
+    seed: u64,
+) -> PyResult<CkmOptions> {
+    let preset = match elements {
+        "orb" => Preset::Orb,
+        "hog" => Preset::Hog,
+        "colour" => Preset::Colour,
+        "mixed" => Preset::Mixed,
+        "network" => Preset::Network,
+        "all" => Preset::All,
+        _ => return Err(refused("elements", elements, "orb, hog, colour, mixed, network or all")),
+    };
+    let subject = match subject {
+        "object" => Subject::Object,
+        "scene" => Subject::Scene,
+        "texture" => Subject::Texture,
+        _ => return Err(refused("subject", subject, "object, scene or texture")),
+    };
+    let mut options = preset.options();
+    subject.set(&mut options);
+    (options.side, options.decompositions, options.neighbours, options.seed) = (side, decompositions, neighbours, seed);
+    Ok(options)
 }
 
 impl Recogniser {
@@ -126,24 +156,7 @@ impl Recogniser {
 impl Recogniser {
     #[new]
     fn new(elements: &str, subject: &str, side: u32, decompositions: usize, neighbours: usize, search: &str, seed: u64) -> PyResult<Self> {
-        let preset = match elements {
-            "orb" => Preset::Orb,
-            "hog" => Preset::Hog,
-            "colour" => Preset::Colour,
-            "mixed" => Preset::Mixed,
-            "network" => Preset::Network,
-            "all" => Preset::All,
-            _ => return Err(refused("elements", elements, "orb, hog, colour, mixed, network or all")),
-        };
-        let subject = match subject {
-            "object" => Subject::Object,
-            "scene" => Subject::Scene,
-            "texture" => Subject::Texture,
-            _ => return Err(refused("subject", subject, "object, scene or texture")),
-        };
-        let mut options = preset.options();
-        subject.set(&mut options);
-        (options.side, options.decompositions, options.neighbours, options.seed) = (side, decompositions, neighbours, seed);
+        let options = options(elements, subject, side, decompositions, neighbours, seed)?;
         let ckm = Arc::new(Ckm::new(options).map_err(exception)?);
         let model = RecogniserModel { ckm, calibration: Calibration::default(), metrics: Metrics::default(), root: String::new() };
         Ok(Self { model: RwLock::new(model), search: search_of(search)?, decoder: InProcess::default() })

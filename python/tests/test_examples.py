@@ -15,6 +15,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 TOLD = {
     "candidates": "rows compared",
     "canopy": "CanopyMixture: a mean log density of",
+    "collection": "1 forgotten, 17 left",
     "cover_tree": "1.000 of the rows are their own nearest",
     "library": "taken back:",
     "memory": "of 500 queries find a text of their class, among 2000 memories",

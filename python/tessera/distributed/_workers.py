@@ -1,0 +1,60 @@
+"""What workers do. They get and give text and bytes, and read shards themselves."""
+
+from importlib.metadata import version
+from typing import Any
+
+from .. import _native
+from .._native import Error
+from ._errors import VersionsDifferError
+from ._storage import Storage
+
+VERSION = version("tessera")
+"""Of this package; that of all workers must be the same."""
+
+Entry = tuple[str, str, int, int]
+"""The name of a shard's file, its hash, its images and bytes."""
+
+
+def _check(wanted: str) -> None:
+    if wanted != VERSION:
+        raise VersionsDifferError(f"expected version {wanted} of tessera on all workers, found {VERSION}: install one version everywhere")
+
+
+def read_shard(storage: Storage, entry: Entry) -> tuple[str, bytes, str]:
+    """A shard as the native part takes it."""
+    try:
+        return entry[0], storage.read(entry[0]), entry[1]
+    except OSError as error:
+        raise Error(f"{entry[0]}: cannot be read: {error}; see that the folder is there and the collection was not changed meanwhile") from None
+
+
+def make_state(wanted: str, url: str, options: dict[str, Any], job: bytes, entries: list[Entry]) -> bytes:
+    """The state that a job makes of one shard, or of two."""
+    _check(wanted)
+    storage = Storage(url, options)
+    return _native.state_of(job, [read_shard(storage, entry) for entry in entries])
+
+
+def make_shard(
+    wanted: str, url: str, options: dict[str, Any], manifest: str, files: list[tuple[str, str | None, str | None, list[str]]]
+) -> tuple[Entry | None, list[tuple[str, str]]]:
+    """Writes a shard of the files at these places; its entry, and the files that could not be used."""
+    _check(wanted)
+    import fsspec
+
+    failed, rows = [], []
+    for place, label, group, captions in files:
+        try:
+            with fsspec.open(place, "rb") as file:
+                rows.append((place, file.read(), label, group, captions))
+        except (OSError, ValueError) as error:
+            failed.append((place, str(error)))
+    made, unfit = _native.shard_of(_native.Manifest.from_json(manifest), rows)
+    if made is None:
+        return None, failed + unfit
+    data, entry = made
+    try:
+        Storage(url, options).write(entry[0], data)
+    except OSError as error:
+        raise Error(f"{entry[0]}: cannot be written: {error}; free some room where the collection lies") from None
+    return entry, failed + unfit

@@ -1,0 +1,464 @@
+"""Collections: images as shards in a folder or an object store, and what is asked of them."""
+
+import hashlib
+import itertools
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _native
+from .._progress import teller
+from ..recognition import _image
+from ._errors import LeftOutWarning, ShardError
+from ._run import executor, run
+from ._storage import Storage
+from ._workers import VERSION, Entry, make_shard, make_state, read_shard
+
+MANIFEST = "manifest.json"
+STATES = "states"
+JOIN = 8
+"""States that are joined at a time."""
+
+
+class Recognised(NamedTuple):
+    """What an image was recognised as."""
+
+    label: str | None
+    """The class of highest score; ``None`` where no image of the collection has a class."""
+    confidence: float
+    """How often an answer with such a lead was right in the report; one half without a report."""
+    scores: dict[str, float]
+    """The score of each class, the best first."""
+
+
+class Near(NamedTuple):
+    """An image that looks like another."""
+
+    image: str
+    """The hash of the image."""
+    likeness: float
+    """How alike it is: 1 for the same picture."""
+
+
+class Worded(NamedTuple):
+    """An image whose texts have words that were looked for."""
+
+    image: str
+    """The hash of the image."""
+    score: float
+    """How well its texts fit."""
+    place: str
+    """Where it was found."""
+    caption: str | None
+    """The caption that fits best."""
+    terms: dict[str, float]
+    """What each word adds to the score."""
+
+
+class Clustered(NamedTuple):
+    """Clusters of images that look alike."""
+
+    means: NDArray[np.float64]
+    """Their means, a row each: values of appearances."""
+    shares: list[float]
+    """The share of each in all images."""
+    sizes: list[int]
+    """How many images each drew in the last iteration."""
+    examples: list[list[str]]
+    """Of each the images that fit best, by hash."""
+    likelihoods: list[float]
+    """The mean logarithm of density before each iteration."""
+    job: bytes
+    """The mixture, for :meth:`Collection.clusters_of`."""
+
+
+class Copy(NamedTuple):
+    """An image of a group of near copies."""
+
+    image: str
+    """Its hash."""
+    place: str
+    """Where it was found."""
+    distance: float
+    """How far it is from the first of its group, in percent of structure."""
+
+
+class Report(NamedTuple):
+    """How well a collection's images are recognised by its other images."""
+
+    images: dict[str, int]
+    """How many images each class has."""
+    judged: int
+    """How many images were judged."""
+    accuracy: tuple[float, float] | None
+    """The share of right answers, where each class counts by its images, and its standard error."""
+    recalls: dict[str, tuple[float, float]]
+    """The share of right answers of each class that was judged, and its standard error."""
+    confusion: NDArray[np.int64]
+    """Images of the class of a row that were taken for the class of a column."""
+    learned: str
+    """Terms of classes and the curve of confidence, for :meth:`Collection.recognise`."""
+
+
+class Added(NamedTuple):
+    """What an import did."""
+
+    images: int
+    """Images that were added."""
+    duplicate: int
+    """Images that were there already, or given twice."""
+    failed: dict[str, str]
+    """Files that could not be used, with the reason."""
+
+
+class Collection:
+    """Images as Parquet shards in a folder or an object store, asked on this machine or on many.
+
+    The answers have the same bytes whatever the number of shards and workers, the order in which these
+    answer, and how often they fail.
+
+    Parameters
+    ----------
+    url : path or str
+        The folder, or what fsspec takes, such as ``s3://bucket/images``.
+    client : None, str, distributed.Client or the module ray
+        Where work is done: in this process, on the workers of a Dask scheduler by its address or a client of it,
+        or on Ray.
+    storage_options : dict, optional
+        For fsspec.
+    timeout : float, optional
+        Seconds after which a shard that no answer came of is asked of another worker.
+    patience : float
+        Seconds to wait for a scheduler or for workers that are gone.
+    leave_out : bool
+        Whether shards that fail three times are left out of answers, with a warning; otherwise they are errors.
+        ``left_out`` has those of the last call, with the reasons.
+    keep_states : bool
+        Whether the state of each shard is kept in the collection, so that asking again continues what was asked.
+    progress : callable or tqdm bar, optional
+        Told the stage, the shards done and the shards in all.
+
+    Examples
+    --------
+    >>> from tessera.distributed import Collection
+    >>> collection = Collection("/tmp/images", create=True, elements="colour")  # doctest: +SKIP
+    >>> collection.add(collection.listed("/data/photos"))  # doctest: +SKIP
+    >>> collection.recognise(["poppy.png"])  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        url: str | os.PathLike[str],
+        *,
+        client: Any = None,
+        create: bool = False,
+        elements: str = "mixed",
+        subject: str = "object",
+        side: int = 128,
+        decompositions: int = 8,
+        neighbours: int = 4,
+        random_state: int = 0,
+        storage_options: dict[str, Any] | None = None,
+        timeout: float | None = None,
+        patience: float = 60.0,
+        leave_out: bool = False,
+        keep_states: bool = False,
+        progress: Any = None,
+    ) -> None:
+        self._storage = Storage(url, storage_options)
+        self.client, self.timeout, self.patience = client, timeout, patience
+        self.leave_out, self.keep_states, self.progress = leave_out, keep_states, progress
+        self.left_out: dict[str, str] = {}
+        self._where: Any = None
+        if create and not self._storage.exists(MANIFEST):
+            begun = _native.Manifest(elements, subject, side, decompositions, neighbours, random_state)
+            self._storage.write(MANIFEST, begun.to_json().encode())
+        self._read()
+
+    def __enter__(self) -> "Collection":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leaves the cluster, where its address was given."""
+        if hasattr(self._where, "close"):
+            self._where.close()
+        self._where = None
+
+    def __len__(self) -> int:
+        return self._manifest.images()
+
+    @property
+    def version(self) -> int:
+        """Grows by one with each change."""
+        return self._manifest.version()
+
+    @property
+    def shards(self) -> list[Entry]:
+        """The name, hash, images and bytes of each shard."""
+        return self._manifest.shards()
+
+    def _read(self) -> None:
+        try:
+            text = self._storage.read(MANIFEST).decode()
+        except FileNotFoundError:
+            raise _native.Error(f"{self._storage.url}: expected a collection, found no {MANIFEST}; make one with create=True or `tessera shard`") from None
+        self._manifest = _native.Manifest.from_json(text)
+
+    def _commit(self, manifest: Any) -> None:
+        now = _native.Manifest.from_json(self._storage.read(MANIFEST).decode()).version()
+        if now != self.version:
+            raise _native.Error(f"{self._storage.url}: expected version {self.version}, found {now}; one process at a time changes a collection: open it anew")
+        self._storage.write(MANIFEST, manifest.to_json().encode())
+        self._manifest = manifest
+
+    # Running jobs
+
+    def _parts(self, name: str, parts: list[Any], stage: str) -> Iterator[tuple[int, Any]]:
+        if self._where is None:
+            self._where = executor(self.client, self.patience)
+        told = teller(self.progress)
+        return run(
+            self._where, parts, timeout=self.timeout, patience=self.patience, leave_out=self.leave_out, told=told, stage=stage
+        )
+
+    def _state_name(self, job: bytes, entries: list[Entry]) -> str:
+        of = hashlib.sha256(job).hexdigest()[:32]
+        return f"{STATES}/{of}/{'-'.join(entry[1] for entry in entries)}.state"
+
+    def _kept(self, name: str) -> bytes | None:
+        """A state that was kept, if it is whole."""
+        try:
+            data = self._storage.read(name)
+        except OSError:
+            return None
+        return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
+
+    def _joined(self, job: bytes, stage: str) -> bytes | None:
+        """The joined state of all shards; ``None`` without any."""
+        entries = self.shards
+        groups: list[list[Entry]] = [[entry] for entry in entries]
+        if _native.shards_of(job) == 2:
+            groups += [list(pair) for pair in itertools.combinations(entries, 2)]
+        states: list[bytes] = []
+        self.left_out = {}
+
+        def take(state: bytes) -> None:
+            states.append(state)
+            if len(states) == JOIN:
+                states[:] = [_native.joined(job, states)]
+
+        parts, named = [], []
+        for group in groups:
+            name = self._state_name(job, group)
+            kept = self._kept(name) if self.keep_states else None
+            if kept is not None:
+                take(kept)
+                continue
+            named.append((name, " and ".join(entry[0] for entry in group)))
+            parts.append((named[-1][1], make_state, (VERSION, self._storage.url, self._storage.options, job, group)))
+        for at, state in self._parts(stage, parts, stage):
+            name, called = named[at]
+            if isinstance(state, ShardError):
+                self.left_out[called] = str(state)
+                warnings.warn(f"left out of the answer: {state}", LeftOutWarning, stacklevel=3)
+                continue
+            if self.keep_states:
+                self._storage.write(name, hashlib.sha256(state).digest() + state)
+            take(state)
+        return _native.joined(job, states) if states else None
+
+    def _features(self, images: Iterable[Any]) -> list[tuple[bytes, bytes]]:
+        return _native.features_of(self._manifest, [_image(image) for image in images])
+
+    # Changing it
+
+    def listed(self, url: str | os.PathLike[str], *, classes: bool = True, storage_options: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+        """The pictures below a folder, as :meth:`add` takes them; their classes are the names of their folders."""
+        import fsspec
+
+        system, path = fsspec.core.url_to_fs(os.fspath(url), **(storage_options or {}))
+        endings = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm")
+        found = sorted(at for at in system.find(path) if at.lower().endswith(endings))
+        label = (lambda at: os.path.basename(os.path.dirname(at))) if classes else (lambda at: None)
+        return [{"place": system.unstrip_protocol(at), "label": label(at)} for at in found]
+
+    def add(self, images: Iterable[dict[str, Any]], *, per_shard: int = 1000) -> Added:
+        """Adds images: workers read and decode them, and write a shard each of so many.
+
+        An image is ``{"place": path or URL, "label": class, "group": object, "captions": [text]}``, of which only the
+        place must be there. The collection has them once all are there.
+        """
+        rows = [
+            (os.fspath(image["place"]), image.get("label"), image.get("group"), list(image.get("captions") or [])) for image in images
+        ]
+        rows.sort(key=lambda row: row[0])
+        manifest = self._manifest.to_json()
+        parts = [
+            (f"images {at + 1} to {min(at + per_shard, len(rows))}", make_shard, (VERSION, self._storage.url, self._storage.options, manifest, rows[at : at + per_shard]))
+            for at in range(0, len(rows), per_shard)
+        ]
+        entries: dict[int, Entry] = {}
+        failed: dict[str, str] = {}
+        self.left_out = {}
+        for at, result in self._parts("Making shards", parts, "Making shards"):
+            if isinstance(result, ShardError):
+                self.left_out[parts[at][0]] = str(result)
+                warnings.warn(f"left out: {result}", LeftOutWarning, stacklevel=2)
+                continue
+            entry, why = result
+            failed.update(why)
+            if entry is not None:
+                entries[at] = entry
+        # An image stays where it is first, whatever the order in which workers answered.
+        known: set[str] = set()
+        for entry in self.shards:
+            known.update(_native.hashes_of(read_shard(self._storage, entry)))
+        there = len(known)
+        kept: list[Entry] = []
+        for _, entry in sorted(entries.items()):
+            shard = read_shard(self._storage, entry)
+            twice = [image for image in _native.hashes_of(shard) if image in known]
+            known.update(_native.hashes_of(shard))
+            if twice and entry not in self.shards:
+                _, left = _native.shard_without(shard, twice)
+                self._storage.delete(entry[0])
+                if left is None:
+                    continue
+                data, entry = left
+                self._storage.write(entry[0], data)
+            kept.append(entry)
+        added = len(known) - there
+        if added:
+            self._commit(self._manifest.changed([], kept))
+        return Added(added, len(rows) - added - len(failed), failed)
+
+    def forget(self, images: Iterable[str]) -> int:
+        """Takes images out for good, by their hashes: writes their shards anew and deletes every state. How many there were."""
+        gone, n, old, new = list(images), 0, [], []
+        for entry in self.shards:
+            found, left = _native.shard_without(read_shard(self._storage, entry), gone)
+            if found == 0:
+                continue
+            n += found
+            old.append(entry[0])
+            if left is not None:
+                data, made = left
+                self._storage.write(made[0], data)
+                new.append(made)
+        if n:
+            self._commit(self._manifest.changed(old, new))
+            self._storage.delete_folder(STATES)
+            for name in old:
+                self._storage.delete(name)
+        return n
+
+    def hashes(self) -> list[str]:
+        """The hashes of all images, sorted."""
+        return sorted(image for entry in self.shards for image in _native.hashes_of(read_shard(self._storage, entry)))
+
+    # Asking it
+
+    def recognise(self, images: Iterable[Any], *, report: Report | None = None, at_once: int = 32) -> list[Recognised]:
+        """What images show, by all labelled images of the collection.
+
+        Scores are those of pieces alone, each image compared with all. With a ``report`` of :meth:`evaluate` they have the
+        terms of classes and a confidence. ``at_once`` images are asked together: a state takes some tens of kilobytes for
+        each image, class and kind of elements.
+        """
+        images, answers = list(images), []
+        for at in range(0, len(images), at_once):
+            job = _native.recognition(self._manifest, [elements for elements, _ in self._features(images[at : at + at_once])])
+            state = self._joined(job, "Recognising")
+            if state is None:
+                answers += [Recognised(None, 0.0, {}) for _ in images[at : at + at_once]]
+                continue
+            for ranking, confidence in _native.recognised(job, state, report.learned if report else None):
+                answers.append(Recognised(ranking[0][0] if ranking else None, confidence, dict(ranking)))
+        return answers
+
+    def similar(self, images: Iterable[Any], k: int = 10, *, look: str = "appearance") -> list[list[Near]]:
+        """The images that look most like each: by ``appearance``, ``edges`` or ``colours``. All are compared."""
+        job = _native.nearest(k, look, [appearance for _, appearance in self._features(images)])
+        state = self._joined(job, "Looking for similar images")
+        return [] if state is None else [[Near(*one) for one in found] for found in _native.nearest_found(job, state)]
+
+    def search(self, words: str, k: int = 10) -> list[Worded]:
+        """The images whose classes, names and captions fit words best, with the scores of the exact index of all texts.
+
+        ``red truck -boat "left side"``: words that count, one that may not be there, words in a row.
+        """
+        job = _native.word_counts()
+        counted = self._joined(job, "Counting words")
+        if counted is None:
+            return []
+        job = _native.words(words, k, counted)
+        state = self._joined(job, "Looking for words")
+        found = [] if state is None else _native.words_found(job, state)
+        return [Worded(image, score, place, caption, dict(terms)) for image, score, place, caption, terms in found]
+
+    def cluster(
+        self, n_clusters: int = 10, *, max_iter: int = 20, covariance: str = "diagonal", sample: int = 2000, random_state: int = 0
+    ) -> Clustered:
+        """Fits a mixture of Gaussians to appearances; an iteration passes all shards once."""
+        begin = _native.mixture_begin(max(sample, n_clusters), random_state)
+        state = self._joined(begin, "Choosing where clusters begin")
+        if state is None:
+            raise ValueError("images: expected one or more in the collection, found none")
+        job = _native.mixture_first(begin, state, n_clusters, covariance)
+        likelihoods: list[float] = []
+        sizes: list[int] = []
+        examples: list[list[str]] = []
+        for _ in range(max_iter):
+            state = self._joined(job, "Fitting a mixture")
+            if state is None:
+                break
+            job, (_, likelihood, sizes, examples) = _native.mixture_next(job, state)
+            likelihoods.append(likelihood)
+        means, shares = _native.mixture_clusters(job)
+        return Clustered(means, shares, sizes, examples, likelihoods, job)
+
+    def clusters_of(self, clustered: Clustered) -> Iterator[tuple[str, int]]:
+        """The hash of each image and its most probable cluster, shard by shard."""
+        for entry in self.shards:
+            yield from _native.mixture_assigned(clustered.job, read_shard(self._storage, entry))
+
+    def duplicates(self, distance: float = 2.0) -> list[list[Copy]]:
+        """Groups of near copies, by thumbnails. Each two shards are compared, so work grows with the square of their number."""
+        job = _native.copies(distance)
+        state = self._joined(job, "Looking for near copies")
+        return [] if state is None else [[Copy(*one) for one in group] for group in _native.copies_found(job, state)[1]]
+
+    def evaluate(self, *, limit: int = 400, random_state: int = 0, at_once: int = 32) -> Report:
+        """Recognises at most so many images, as many of each class as it has, each without its object.
+
+        An image whose object is not known is left out itself. Others' classes lose nothing meanwhile, so a class of few
+        images is at a small disadvantage.
+        """
+        choice = _native.choice(limit, random_state)
+        chosen = self._joined(choice, "Choosing images")
+        if chosen is None:
+            raise ValueError("images: expected one or more in the collection, found none")
+        taking = _native.taking(_native.chosen(choice, chosen))
+        taken = self._joined(taking, "Reading images")
+        if taken is None:
+            raise ShardError("no shard could be read")
+        asked = []
+        for job in _native.judging(self._manifest, taking, taken, at_once):
+            state = self._joined(job, "Judging")
+            if state is not None:
+                asked.append((job, state))
+        classes, judged, accuracy, recalls, confusion, learned = _native.judged((choice, chosen), (taking, taken), asked)
+        known = {name: recall for (name, _), recall in zip(classes, recalls) if recall is not None}
+        table = np.array(confusion, dtype=np.int64).reshape(len(classes), len(classes))
+        return Report(dict(classes), judged, accuracy, known, table, learned)
+
+
+__all__ = ["Added", "Clustered", "Collection", "Copy", "Near", "Recognised", "Report", "Worded"]

@@ -1,0 +1,255 @@
+"""Collections: the same answers here and on Dask, on any number of shards, and with faults."""
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+
+import numpy as np
+import pytest
+from dask_cluster import Cluster
+from PIL import Image
+
+import tessera
+from tessera import CkmClassifier, Library
+from tessera.distributed import ClusterLostError, Collection, LeftOutWarning, ShardError, VersionsDifferError
+
+CLASSES = ["poppy", "sea", "wren"]
+
+
+def paint(i):
+    """A picture of blots in the colours of its class."""
+    rng = np.random.default_rng(i)
+    pixels = np.full((40, 48, 3), 110, dtype=np.uint8)
+    for _ in range(12):
+        x, y, side = rng.integers(0, 40), rng.integers(0, 32), rng.integers(4, 14)
+        pixels[y : y + side, x : x + side] = rng.integers(0, 90, 3) + [[150, 0, 0], [0, 60, 160], [90, 90, 30]][i % 3]
+    return pixels
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("photos")
+    for i in range(24):
+        (folder / CLASSES[i % 3]).mkdir(exist_ok=True)
+        Image.fromarray(paint(i)).save(folder / CLASSES[i % 3] / f"{CLASSES[i % 3]}_{i}.png")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture
+def healthy(cluster):
+    cluster.heal()
+    yield cluster
+    cluster.heal()
+
+
+def made(photos, at, per_shard, **options):
+    collection = Collection(at, create=True, elements="colour", **options)
+    rows = collection.listed(photos)
+    for row in rows:
+        row["captions"] = [f"a {row['label']} in the field", "seen from the left"][: len(row["place"]) % 3]
+    collection.add(rows, per_shard=per_shard)
+    return collection
+
+
+def answers(collection):
+    """Everything that is asked, as text."""
+    queries = [paint(i) for i in (100, 101, 102)]
+    report = collection.evaluate(limit=9)
+    clustered = collection.cluster(3, max_iter=3, sample=20)
+    told = [
+        collection.recognise(queries),
+        collection.recognise(queries, report=report),
+        collection.similar(queries, 5),
+        collection.similar(queries, 3, look="colours"),
+        collection.search("field -sea", 6),
+        collection.search("\"the left\" wren", 20),
+        collection.duplicates(),
+        sorted(collection.clusters_of(clustered)),
+        clustered._replace(means=clustered.means.tolist()),
+        report._replace(confusion=report.confusion.tolist()),
+    ]
+    return repr(told)
+
+
+@pytest.fixture(scope="module")
+def expected(photos, tmp_path_factory):
+    return answers(made(photos, tmp_path_factory.mktemp("one") / "collection", 1000))
+
+
+@pytest.mark.parametrize("per_shard", [12, 8, 3])
+def test_any_number_of_shards_gives_the_same(photos, expected, tmp_path, per_shard):
+    collection = made(photos, tmp_path / "collection", per_shard)
+    assert len(collection.shards) == 24 // per_shard and answers(collection) == expected
+
+
+def test_workers_of_dask_give_the_same(photos, expected, tmp_path, healthy):
+    with made(photos, tmp_path / "collection", 3, client=healthy.address) as collection:
+        assert len(collection.shards) == 8 and answers(collection) == expected
+
+
+def test_scores_are_those_of_the_recogniser(photos, tmp_path):
+    collection = made(photos, tmp_path / "collection", 5)
+    rows = collection.listed(photos)
+    machine = CkmClassifier("colour", search="exact", judge=False).fit([row["place"][7:] for row in rows], [row["label"] for row in rows])
+    queries = [paint(i) for i in range(100, 106)]
+    scores = machine.decision_function(queries)
+    for own, one in zip(scores, collection.recognise(queries)):
+        assert [one.scores[label] for label in machine.classes_] == list(own)
+        assert one.label == max(one.scores, key=one.scores.get)
+
+
+def test_the_files_are_parquet_for_everyone(photos, tmp_path):
+    import pyarrow.parquet as parquet
+
+    collection = made(photos, tmp_path / "collection", 10)
+    table = parquet.read_table([tmp_path / "collection" / entry[0] for entry in collection.shards])
+    assert table.num_rows == 24 and set(table["class"].to_pylist()) == set(CLASSES)
+    assert sorted(value.hex() for value in table["hash"].to_pylist()) == collection.hashes()
+    assert [len(words) <= 2 for words in table["captions"].to_pylist()] == [True] * 24
+    manifest = json.loads((tmp_path / "collection" / "manifest.json").read_text())
+    assert manifest["version"] == 1 and sum(shard["images"] for shard in manifest["shards"]) == 24
+
+
+def test_images_are_added_once_and_forgotten_for_good(photos, tmp_path):
+    collection = made(photos, tmp_path / "collection", 7, keep_states=True)
+    again = collection.add(collection.listed(photos))
+    assert (again.images, again.duplicate, collection.version) == (0, 24, 1)
+    (tmp_path / "broken.png").write_bytes(b"\x89PNG no picture")
+    added = collection.add([{"place": tmp_path / "broken.png"}, {"place": tmp_path / "nowhere.png"}, {"place": photos / "sea" / "sea_1.png"}])
+    assert added.images == 0 and sorted(os.path.basename(place) for place in added.failed) == ["broken.png", "nowhere.png"]
+    before = collection.similar([paint(4)], 3)
+    states = tmp_path / "collection" / "states"
+    assert len(list(states.rglob("*.state"))) == len(collection.shards)
+    # What is kept is whole or not used.
+    for state in states.rglob("*.state"):
+        state.write_bytes(state.read_bytes()[:-1] + b"?")
+    assert collection.similar([paint(4)], 3) == before
+    gone = before[0][0].image
+    assert before[0][0].likeness > 0.99 and collection.forget([gone]) == 1 and collection.forget([gone]) == 0
+    assert not states.exists() and gone not in collection.hashes() and len(collection) == 23
+    files = {path.name for path in (tmp_path / "collection").glob("*.parquet")}
+    assert files == {entry[0] for entry in collection.shards}
+    assert collection.similar([paint(4)], 2) == [before[0][1:]]
+    other = Collection(tmp_path / "collection")
+    Image.fromarray(paint(50)).save(tmp_path / "new.png")
+    collection.add([{"place": tmp_path / "new.png"}])
+    Image.fromarray(paint(51)).save(tmp_path / "new.png")
+    with pytest.raises(tessera.Error, match="one process at a time"):
+        other.add([{"place": tmp_path / "new.png"}])
+
+
+def test_folders_of_fsspec_hold_collections(photos, expected):
+    collection = made(photos, "memory://photos/collection", 9)
+    assert answers(collection) == expected
+    assert collection.forget(collection.hashes()[:2]) == 2 and len(Collection("memory://photos/collection")) == 22
+
+
+def test_damage_is_named_and_left_out_only_if_asked(photos, tmp_path, caplog):
+    collection = made(photos, tmp_path / "collection", 6)
+    name = collection.shards[1][0]
+    file = tmp_path / "collection" / name
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(ShardError, match=f"{name}: failed 3 times.*the file is damaged"):
+        collection.similar([paint(1)])
+    assert caplog.text.count("attempt") == 3 and name in caplog.text
+    collection.leave_out = True
+    with pytest.warns(LeftOutWarning, match=name):
+        found = collection.similar([paint(1)], 30)
+    assert len(found[0]) == 18 and list(collection.left_out) == [name]
+    file.unlink()
+    collection.leave_out = False
+    with pytest.raises(ShardError, match=f"{name}: cannot be read"):
+        collection.similar([paint(1)])
+    (tmp_path / "collection" / "manifest.json").write_text("{}")
+    with pytest.raises(tessera.Error, match="manifest"):
+        Collection(tmp_path / "collection")
+    with pytest.raises(tessera.Error, match="create=True"):
+        Collection(tmp_path / "nowhere")
+
+
+def test_workers_that_die_hang_or_differ(photos, expected, tmp_path, healthy):
+    with made(photos, tmp_path / "collection", 3, client=healthy.address) as collection:
+        once = repr(collection.similar([paint(5)], 24))
+        for fault in ["kill", "killmiddle", "killafter"]:
+            healthy.fault(fault, 2)
+            assert repr(collection.similar([paint(5)], 24)) == once
+            assert healthy.left(fault) == 0
+        healthy.heal()
+        healthy.fault("hang")
+        collection.timeout = 6
+        assert repr(collection.similar([paint(5)], 24)) == once and healthy.left("hang") == 0
+        collection.timeout = None
+        healthy.fault("version")
+        with pytest.raises(VersionsDifferError, match="on all workers, found 0.0.9"):
+            collection.similar([paint(5)], 24)
+
+
+def test_a_full_disk_is_named(photos, tmp_path, healthy):
+    healthy.fault("full", 3)
+    with pytest.raises(ShardError, match="images 1 to 24: failed 3 times.*cannot be written: .*free some room"):
+        made(photos, tmp_path / "collection", 1000, client=healthy.address)
+    collection = Collection(tmp_path / "collection")
+    assert len(collection) == 0 and not list((tmp_path / "collection").glob("*.parquet*"))
+
+
+def test_a_scheduler_that_is_restarted_is_asked_again(photos, tmp_path):
+    here = made(photos, tmp_path / "collection", 2)
+    expected = here.similar([paint(5)], 24)
+    cluster = Cluster(tmp_path / "cluster")
+    try:
+        (cluster.faults / "slow").touch()
+        with Collection(tmp_path / "collection", client=cluster.address) as collection:
+            seen = threading.Event()
+            collection.progress = lambda stage, done, total: seen.set()
+            found = []
+            asking = threading.Thread(target=lambda: found.append(collection.similar([paint(5)], 24)))
+            asking.start()
+            assert seen.wait(60)
+            cluster.stop()
+            cluster.start()
+            asking.join(90)
+            assert found == [expected]
+            cluster.stop()
+            collection.patience = 3
+            with pytest.raises(ClusterLostError):
+                collection.similar([paint(5)], 24)
+    finally:
+        cluster.stop()
+
+
+PROGRAM = os.environ.get("TESSERA_PROGRAM") or shutil.which("tessera")
+
+
+@pytest.mark.skipif(not PROGRAM, reason="needs the program: its path in TESSERA_PROGRAM")
+def test_the_program_makes_the_same_collections(photos, tmp_path):
+    def shard(*arguments):
+        command = [PROGRAM, "--json", "shard", tmp_path / "theirs", *arguments, "--elements", "colour", "--images", "9"]
+        return json.loads(subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout)
+
+    told = shard(photos, "--labels", "class-folders")
+    assert (told["added"], told["shards"]) == (24, 3)
+    theirs, ours = Collection(tmp_path / "theirs"), made(photos, tmp_path / "ours", 9)
+    assert theirs.hashes() == ours.hashes()
+    assert theirs.similar([paint(3)], 9) == ours.similar([paint(3)], 9)
+    assert theirs.recognise([paint(200)]) == ours.recognise([paint(200)])
+    with Library(tmp_path / "a.tessera", create=True) as library:
+        library.import_folder(photos)
+        library.caption(library.images[0].id, ["a poppy in the field"])
+        hits = library.search("poppy field", engine="index", k=30)
+    told = json.loads(
+        subprocess.run([PROGRAM, "--json", "shard", tmp_path / "of-library", tmp_path / "a.tessera"], check=True, capture_output=True).stdout
+    )
+    assert told["added"] == 24
+    found = Collection(tmp_path / "of-library").search("poppy field", k=30)
+    assert [hit.score for hit in found] == [hit.score for hit in hits]
