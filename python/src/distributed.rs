@@ -12,8 +12,8 @@ use tessera_core::ckm::Ckm;
 use tessera_core::ckm::class_terms::ClassTerms;
 use tessera_core::ckm::confidence::Calibration;
 use tessera_core::collection::jobs::{
-    self, AskedImage, CollectionLook, CopyPairs, ImageChoice, Job, MixtureBegin, MixtureRound, NearestImages, Recognition, TakenImages,
-    WordCounts, WordsFound,
+    self, AskedImage, CollectionLook, CopyPairs, ImageChoice, MixtureBegin, MixtureRound, NearestImages, RecognitionJob, ShardJob,
+    TakenImages, WordCounts, WordsFound,
 };
 use tessera_core::collection::{self, ImageHash, Shard, ShardEntry, ShardImage, write_shard};
 use tessera_core::picture::appearance::Appearance;
@@ -52,18 +52,18 @@ fn hashes(texts: &[String]) -> PyResult<BTreeSet<ImageHash>> {
     texts.iter().map(|text| ImageHash::from_hex(text)).collect::<Result<_>>().map_err(exception)
 }
 
-fn job_of<J: Job>(job: &[u8]) -> PyResult<J> {
+fn job_of<J: ShardJob>(job: &[u8]) -> PyResult<J> {
     jobs::read_job(job).map_err(exception)
 }
 
 /// A job and its joined state.
-fn both<J: Job>(job: &[u8], state: &[u8]) -> PyResult<(J, J::State)> {
+fn both<J: ShardJob>(job: &[u8], state: &[u8]) -> PyResult<(J, J::State)> {
     let job: J = job_of(job)?;
     let state = jobs::read_state(&job, state).map_err(exception)?;
     Ok((job, state))
 }
 
-fn packed<'py, J: Job>(py: Python<'py>, job: &J) -> Bound<'py, PyBytes> {
+fn packed<'py, J: ShardJob>(py: Python<'py>, job: &J) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &jobs::job_bytes(job))
 }
 
@@ -234,14 +234,14 @@ pub(crate) fn features_of<'py>(
 #[pyfunction]
 pub(crate) fn recognition<'py>(py: Python<'py>, manifest: &Manifest, elements: Vec<Vec<u8>>) -> Bound<'py, PyBytes> {
     let images = elements.into_iter().map(|elements| AskedImage { elements, itself: None, object: None }).collect();
-    packed(py, &Recognition { options: manifest.0.options.clone(), images })
+    packed(py, &RecognitionJob { options: manifest.0.options.clone(), images })
 }
 
 /// For each image all classes with their scores, the best first, and the confidence in that. `report`
 /// is what [`judged`] wrote.
 #[pyfunction]
 pub(crate) fn recognised(py: Python<'_>, job: Vec<u8>, state: Vec<u8>, report: Option<&str>) -> PyResult<Vec<(Vec<(String, f64)>, f64)>> {
-    let (job, state) = both::<Recognition>(&job, &state)?;
+    let (job, state) = both::<RecognitionJob>(&job, &state)?;
     let read = |text: &str| serde_json::from_str::<(ClassTerms, Calibration)>(text);
     let wrong = |error: serde_json::Error| exception(Error::value("report", "one of `evaluate`", error.to_string()));
     let (terms, calibration) = report.map(read).transpose().map_err(wrong)?.unwrap_or_default();
@@ -415,7 +415,7 @@ pub(crate) fn judging<'py>(
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let (_, state) = both::<TakenImages>(&job, &state)?;
     let options = &manifest.0.options;
-    Ok(state.chunks(at_once.max(1)).map(|images| packed(py, &Recognition::of_taken(options.clone(), images))).collect())
+    Ok(state.chunks(at_once.max(1)).map(|images| packed(py, &RecognitionJob::of_taken(options.clone(), images))).collect())
 }
 
 /// The report: classes with their images, images judged, accuracy and recalls with their spreads,
@@ -430,7 +430,7 @@ pub(crate) fn judged(
 ) -> PyResult<(Vec<(String, u64)>, usize, Option<(f64, f64)>, Vec<Option<(f64, f64)>>, Vec<Vec<u32>>, String)> {
     let (_, chosen) = both::<ImageChoice>(&choice.0, &choice.1)?;
     let (_, images) = both::<TakenImages>(&taken.0, &taken.1)?;
-    let asked: Vec<_> = recognitions.iter().map(|(job, state)| both::<Recognition>(job, state)).collect::<PyResult<_>>()?;
+    let asked: Vec<_> = recognitions.iter().map(|(job, state)| both::<RecognitionJob>(job, state)).collect::<PyResult<_>>()?;
     run(py, None, |_| {
         let mut answers = Vec::new();
         for (job, state) in &asked {

@@ -82,8 +82,8 @@ impl Session {
         state.images().filter_map(|image| source(image)).collect()
     }
 
-    /// Adds images to a collection as shards of so many images. Each shard is there as soon as it is
-    /// whole, so what was cancelled can be gone on with.
+    /// Adds images to a collection as shards of so many images. Each shard is there as soon as it
+    /// is whole, so what was cancelled can be gone on with.
     ///
     /// # Errors
     /// As [`CollectionFolder::add`]; [`Error::Cancelled`].

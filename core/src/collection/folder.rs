@@ -106,7 +106,8 @@ impl CollectionFolder {
     }
 
     /// Takes images out: writes the shards that hold them anew without them, and deletes these
-    /// shards and every state that was made of a shard. O(bytes of all shards).
+    /// shards, shards that the manifest does not name, and every state that was made of a shard.
+    /// O(bytes of all shards).
     ///
     /// # Errors
     /// As [`CollectionFolder::shard`] and [`CollectionFolder::add`]; [`Error::Cancelled`].
@@ -131,6 +132,7 @@ impl CollectionFolder {
             }
         }
         if old.is_empty() {
+            self.sweep()?;
             return Ok(forgotten);
         }
         self.commit(self.manifest.changed(&old, new))?;
@@ -140,11 +142,22 @@ impl CollectionFolder {
             forgotten.states = files_below(&states);
             fs::remove_dir_all(&states).map_err(Error::io("delete", &states))?;
         }
-        for file in old {
-            let path = self.folder.join(file);
-            fs::remove_file(&path).map_err(Error::io("delete", &path))?;
-        }
+        self.sweep()?;
         Ok(forgotten)
+    }
+
+    /// Deletes shards that the manifest does not name: those before it, and what was begun and never
+    /// ended.
+    fn sweep(&self) -> Result<()> {
+        for entry in fs::read_dir(&self.folder).map_err(Error::io("read", &self.folder))? {
+            let path = entry.map_err(Error::io("read", &self.folder))?.path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let is_named = self.manifest.shards().iter().any(|shard| shard.file == name);
+            if name.starts_with("shard-") && !is_named {
+                fs::remove_file(&path).map_err(Error::io("delete", &path))?;
+            }
+        }
+        Ok(())
     }
 
     fn put(&self, images: &[ShardImage]) -> Result<ShardEntry> {

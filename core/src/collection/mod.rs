@@ -3,7 +3,7 @@
 //!
 //! A [`Shard`] holds whole images: where they came from, their class, object and captions, and what
 //! is computed of them. A [`Manifest`] names the shards of a collection with their hashes. A
-//! [`jobs::Job`] makes a state of each shard, and states join associatively and commutatively,
+//! [`jobs::ShardJob`] makes a state of each shard, and states join associatively and commutatively,
 //! equal values by the hashes of images: the joined state has the same bytes whatever the number of
 //! shards and the order in which they were seen. What is not here is who runs jobs where: the
 //! Python package does, with Dask (docs/distributed.md).

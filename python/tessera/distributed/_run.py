@@ -42,8 +42,12 @@ class Executor(Protocol):
     def result(self, call: Any) -> Any:
         """What a call gave."""
 
-    def give_up(self, call: Any) -> str:
-        """Ends a call that took too long, and asks nothing more of the worker that had it; its name."""
+    def give_up(self, call: Any) -> str | None:
+        """Ends a call that took too long, and asks nothing more of the worker that had it; its name. ``None`` where
+        the call waits for a worker: then it goes on."""
+
+    def drop(self, call: Any) -> None:
+        """Ends a call that nobody waits for."""
 
     def again(self, seconds: float) -> None:
         """Comes back after the cluster was lost."""
@@ -64,8 +68,11 @@ class Here:
     def result(self, call: Any) -> Any:
         return call()
 
-    def give_up(self, call: Any) -> str:
-        return "this process"
+    def give_up(self, call: Any) -> str | None:
+        return None
+
+    def drop(self, call: Any) -> None:
+        pass
 
     def again(self, seconds: float) -> None:
         raise ClusterLostError("expected this process to go on")
@@ -146,11 +153,30 @@ class OnDask:
         finally:
             call.release()
 
-    def give_up(self, call: Any) -> str:
-        at = [worker for worker, keys in self._client.processing().items() if call.key in keys]
+    def give_up(self, call: Any) -> str | None:
+        try:
+            at = [worker for worker, keys in self._client.processing().items() if call.key in keys]
+        except Exception as error:
+            if not _is_lost(error):
+                raise
+            raise Lost(str(error)) from None
+        if not at:
+            return None
         self._blamed.update(at)
         call.cancel(force=True)
-        return ", ".join(at) or "no worker"
+        # Where it has a nanny it is ended and begun again, under another address.
+        threading.Thread(target=self._restart, args=(at,), daemon=True).start()
+        return ", ".join(at)
+
+    def drop(self, call: Any) -> None:
+        if self._client.status == "running":
+            call.cancel()
+
+    def _restart(self, workers: list[str]) -> None:
+        try:
+            self._client.restart_workers(workers, raise_for_error=False)
+        except Exception as error:
+            log.warning("%s cannot be started again: %s", ", ".join(workers), error)
 
     def again(self, seconds: float) -> None:
         from distributed import Client
@@ -213,9 +239,12 @@ class OnRay:
         except self._ray.exceptions.RayTaskError as error:
             raise error.cause if isinstance(error.cause, Exception) else error
 
-    def give_up(self, call: Any) -> str:
+    def give_up(self, call: Any) -> str | None:
         self._ray.cancel(call, force=True)
         return "a worker of Ray"
+
+    def drop(self, call: Any) -> None:
+        self._ray.cancel(call)
 
     def again(self, seconds: float) -> None:
         raise ClusterLostError("expected Ray to go on")
@@ -264,45 +293,58 @@ def run(
             raise why from None
         return why
 
-    while waiting or calls:
-        try:
-            room = where.room(patience)
-            # One more for each that runs, so that none waits for the next; not where time is measured.
-            room = room if timeout is not None or isinstance(where, Here) else 2 * room
-            while waiting and len(calls) < room:
-                name, function, arguments = parts[waiting[-1]]
-                call = where.submit(name, function, arguments)
-                calls[call] = (waiting.pop(), time.monotonic())
-            for call in where.done(list(calls), 0.2):
-                at, _ = calls[call]
-                result: Any = None
-                try:
-                    result = where.result(call)
-                except (VersionsDifferError, Lost, KeyboardInterrupt):
-                    raise
-                except Exception as error:
-                    del calls[call]
-                    result = fails(at, error)
-                    if result is None:
-                        continue
-                else:
-                    del calls[call]
-                n_done += 1
-                if told:
-                    told(stage, n_done, len(parts))
-                yield at, result
-        except Lost as error:
-            log.warning("the scheduler was lost: %s; what is missing is asked for again", error)
-            waiting.extend(at for at, _ in calls.values())
-            calls.clear()
-            where.again(patience)
-            continue
-        if timeout is not None and not isinstance(where, Here):
+    try:
+        while waiting or calls:
+            try:
+                room = where.room(patience)
+                # One more for each that runs, so that none waits for the next; not where time is measured.
+                room = room if timeout is not None or isinstance(where, Here) else 2 * room
+                while waiting and len(calls) < room:
+                    name, function, arguments = parts[waiting[-1]]
+                    call = where.submit(name, function, arguments)
+                    calls[call] = (waiting.pop(), time.monotonic())
+                for call in where.done(list(calls), 0.2):
+                    at, _ = calls[call]
+                    result: Any = None
+                    try:
+                        result = where.result(call)
+                    except (VersionsDifferError, Lost, KeyboardInterrupt):
+                        raise
+                    except Exception as error:
+                        del calls[call]
+                        result = fails(at, error)
+                        if result is None:
+                            continue
+                    else:
+                        del calls[call]
+                    n_done += 1
+                    if told:
+                        told(stage, n_done, len(parts))
+                    yield at, result
+            except Lost as error:
+                log.warning("the scheduler was lost: %s; what is missing is asked for again", error)
+                waiting.extend(at for at, _ in calls.values())
+                calls.clear()
+                where.again(patience)
+                continue
+            if timeout is None:
+                continue
             for call, (at, begun) in list(calls.items()):
-                if time.monotonic() - begun > timeout:
-                    del calls[call]
+                if time.monotonic() - begun <= timeout:
+                    continue
+                try:
                     worker = where.give_up(call)
-                    left_out = fails(at, Hung(f"no answer within {timeout:g} seconds from {worker}"))
-                    if left_out is not None:
-                        n_done += 1
-                        yield at, left_out
+                except Lost:
+                    break
+                if worker is None:
+                    calls[call] = (at, time.monotonic())
+                    continue
+                del calls[call]
+                left_out = fails(at, Hung(f"no answer within {timeout:g} seconds from {worker}"))
+                if left_out is not None:
+                    n_done += 1
+                    yield at, left_out
+    finally:
+        # After an error nobody waits for the rest.
+        for call in calls:
+            where.drop(call)

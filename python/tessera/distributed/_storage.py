@@ -57,6 +57,12 @@ class Storage:
         # Object stores show an object once all of it was sent.
         self._system.pipe_file(at, data)
 
+    def names(self) -> list[str]:
+        """The names of all files in the folder itself."""
+        if self._system is None:
+            return [entry.name for entry in os.scandir(self._path) if entry.is_file()]
+        return [path.rsplit("/", 1)[-1] for path in self._system.ls(self._path, detail=False)]
+
     def delete(self, name: str) -> None:
         at = self._at(name)
         if self._system is None:

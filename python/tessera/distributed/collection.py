@@ -356,7 +356,10 @@ class Collection:
         if n:
             self._commit(self._manifest.changed(old, new))
             self._storage.delete_folder(STATES)
-            for name in old:
+        # The shards before, and what was begun and never ended.
+        named = {entry[0] for entry in self.shards}
+        for name in self._storage.names():
+            if name.startswith("shard-") and name not in named:
                 self._storage.delete(name)
         return n
 

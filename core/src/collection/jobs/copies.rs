@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use image::RgbImage;
 use rayon::prelude::*;
 
-use super::Job;
+use super::ShardJob;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::collection::{ImageHash, Shard};
 use crate::copies::{Signature, candidates_among, compare, groups};
@@ -80,7 +80,7 @@ impl CopyPairs {
     }
 }
 
-impl Job for CopyPairs {
+impl ShardJob for CopyPairs {
     type State = FoundPairs;
     const NAME: &'static str = "copy pairs";
     const SHARDS: usize = 2;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::sample::{ChosenImages, TakenImage};
-use super::{AskedImage, Recognition, RecognitionAnswer};
+use super::{AskedImage, RecognitionAnswer, RecognitionJob};
 use crate::ckm::accuracy::Accuracy;
 use crate::ckm::class_terms::ClassTerms;
 use crate::ckm::confidence::Calibration;
@@ -33,7 +33,7 @@ pub struct JudgedCollection {
     pub calibration: Calibration,
 }
 
-impl Recognition {
+impl RecognitionJob {
     /// The question that judges images of the collection, each without itself and its object.
     pub fn of_taken(options: CkmOptions, taken: &[(ImageHash, TakenImage)]) -> Self {
         let asked = |(hash, image): &(ImageHash, TakenImage)| AskedImage {

@@ -2,7 +2,7 @@
 //! clusters by numbers that their hashes, the iteration and the seed give, and sums are of whole
 //! numbers, so a fit is the same however images are dealt to shards.
 
-use super::Job;
+use super::ShardJob;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::canopy::{Constraints, MixtureData, MixtureFit, MixtureModel, MixtureOptions, Prior, WholeSums};
 use crate::collection::{ImageHash, Shard};
@@ -89,7 +89,7 @@ impl MixtureBegin {
     }
 }
 
-impl Job for MixtureBegin {
+impl ShardJob for MixtureBegin {
     type State = MixtureSample;
     const NAME: &'static str = "mixture begin";
 
@@ -114,7 +114,7 @@ impl MixtureRound {
     /// The cluster of each image of a shard with the highest share times density.
     ///
     /// # Errors
-    /// As [`Job::state`].
+    /// As [`ShardJob::state`].
     pub fn assigned(&self, shard: &Shard) -> Result<Vec<(ImageHash, u32)>> {
         let rows: Vec<f32> = shard.appearances()?.iter().flat_map(values).collect();
         Ok(shard.hashes().iter().copied().zip(self.model.best(&rows)?.into_iter().map(|(cluster, _)| cluster)).collect())
@@ -137,7 +137,7 @@ fn best_first(best: &mut Vec<(f64, ImageHash)>) {
     best.truncate(EXAMPLES);
 }
 
-impl Job for MixtureRound {
+impl ShardJob for MixtureRound {
     type State = RoundSums;
     const NAME: &'static str = "mixture round";
 

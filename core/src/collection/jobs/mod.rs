@@ -16,7 +16,7 @@ pub use copies::{CopyPairs, FoundPairs, SharedCopy, SharedCopyGroup};
 pub use judge::{JudgedCollection, judged};
 pub use mixture::{MixtureBegin, MixtureRound, MixtureSample, RoundReport, RoundSums};
 pub use nearest::{CollectionLook, NearImage, NearestImages};
-pub use recognition::{AskedImage, Recognition, RecognitionAnswer};
+pub use recognition::{AskedImage, RecognitionAnswer, RecognitionJob};
 pub use sample::{ChosenImages, ImageChoice, TakenImage, TakenImages};
 pub use words::{CountedWords, WordCounts, WordFound, WordsFound};
 
@@ -30,7 +30,7 @@ use crate::progress::Progress;
 pub const FORM: u32 = 1;
 
 /// A question to a collection.
-pub trait Job: Stored + Sized {
+pub trait ShardJob: Stored + Sized {
     /// What is known after some shards.
     type State: Stored;
 
@@ -40,7 +40,7 @@ pub trait Job: Stored + Sized {
     /// How many shards a state is of: one, or each two of them (and each with itself).
     const SHARDS: usize = 1;
 
-    /// The state of one shard, or of two where [`Job::SHARDS`] says so, on all threads.
+    /// The state of one shard, or of two where [`ShardJob::SHARDS`] says so, on all threads.
     ///
     /// # Errors
     /// [`Error::Data`] for a shard that cannot be read, [`Error::Cancelled`].
@@ -54,7 +54,7 @@ pub trait Job: Stored + Sized {
 }
 
 /// A job as bytes.
-pub fn job_bytes<J: Job>(job: &J) -> Vec<u8> {
+pub fn job_bytes<J: ShardJob>(job: &J) -> Vec<u8> {
     let mut out = Writer::default();
     out.put(&FORM);
     out.put(&J::NAME.to_owned());
@@ -66,7 +66,7 @@ pub fn job_bytes<J: Job>(job: &J) -> Vec<u8> {
 ///
 /// # Errors
 /// [`Error::Value`] for bytes that are no such job.
-pub fn read_job<J: Job>(job: &[u8]) -> Result<J> {
+pub fn read_job<J: ShardJob>(job: &[u8]) -> Result<J> {
     let mut from = Reader::new("job", job);
     let name = name_of(&mut from)?;
     if name != J::NAME {
@@ -81,14 +81,14 @@ pub fn read_job<J: Job>(job: &[u8]) -> Result<J> {
 ///
 /// # Errors
 /// [`Error::Value`] for bytes that are no state of this job.
-pub fn read_state<J: Job>(job: &J, state: &[u8]) -> Result<J::State> {
+pub fn read_state<J: ShardJob>(job: &J, state: &[u8]) -> Result<J::State> {
     opened::<J>(&job_bytes(job), state)
 }
 
 /// The state that a job makes of one shard, or of two.
 ///
 /// # Errors
-/// As [`Job::state`]; [`Error::Value`] for bytes that are no job, and another number of shards.
+/// As [`ShardJob::state`]; [`Error::Value`] for bytes that are no job, and another number of shards.
 pub fn state(job: &[u8], shards: &[&Shard], progress: &Progress) -> Result<Vec<u8>> {
     dispatch(job, Act::State(shards, progress))
 }
@@ -96,7 +96,7 @@ pub fn state(job: &[u8], shards: &[&Shard], progress: &Progress) -> Result<Vec<u
 /// The state of all shards that these states of a job are of.
 ///
 /// # Errors
-/// As [`Job::join`]; [`Error::Value`] for bytes that are no job or no states, and without states.
+/// As [`ShardJob::join`]; [`Error::Value`] for bytes that are no job or no states, and without states.
 pub fn joined(job: &[u8], states: &[&[u8]]) -> Result<Vec<u8>> {
     dispatch(job, Act::Join(states))
 }
@@ -137,10 +137,10 @@ fn dispatch(job: &[u8], act: Act<'_>) -> Result<Vec<u8>> {
             }
         };
     }
-    kinds!(Recognition, NearestImages, WordCounts, WordsFound, MixtureBegin, MixtureRound, CopyPairs, ImageChoice, TakenImages)
+    kinds!(RecognitionJob, NearestImages, WordCounts, WordsFound, MixtureBegin, MixtureRound, CopyPairs, ImageChoice, TakenImages)
 }
 
-fn run<J: Job>(kind: &J, job: &[u8], act: Act<'_>) -> Result<Vec<u8>> {
+fn run<J: ShardJob>(kind: &J, job: &[u8], act: Act<'_>) -> Result<Vec<u8>> {
     let state = match act {
         Act::State(shards, progress) => {
             let expected = J::SHARDS;
@@ -162,7 +162,7 @@ fn run<J: Job>(kind: &J, job: &[u8], act: Act<'_>) -> Result<Vec<u8>> {
 }
 
 /// The state in the bytes that [`run`] made.
-fn opened<J: Job>(job: &[u8], state: &[u8]) -> Result<J::State> {
+fn opened<J: ShardJob>(job: &[u8], state: &[u8]) -> Result<J::State> {
     let mut from = Reader::new("state", state);
     let of: u64 = from.get()?;
     if of != hash64(job) {

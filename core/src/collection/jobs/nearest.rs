@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::Job;
+use super::ShardJob;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::collection::{ImageHash, Shard};
 use crate::error::Result;
@@ -63,7 +63,7 @@ impl NearestImages {
     }
 }
 
-impl Job for NearestImages {
+impl ShardJob for NearestImages {
     type State = Vec<Vec<NearImage>>;
     const NAME: &'static str = "nearest images";
 

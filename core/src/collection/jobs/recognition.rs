@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::Job;
+use super::ShardJob;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::ckm::class_terms::ClassTerms;
 use crate::ckm::element::Elements;
@@ -27,7 +27,7 @@ pub struct AskedImage {
 
 /// The images to be recognised.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recognition {
+pub struct RecognitionJob {
     /// What elements are cut and compared by.
     pub options: CkmOptions,
     /// The images.
@@ -43,7 +43,7 @@ pub struct RecognitionAnswer {
     pub scores: Scores,
 }
 
-impl Recognition {
+impl RecognitionJob {
     fn queries(&self) -> Result<Vec<Elements>> {
         let read = |image: &AskedImage| Elements::from_bytes(&image.elements, &self.options);
         let wrong = || Error::value("elements", "those of images, cut by the collection's options", "other bytes");
@@ -68,7 +68,7 @@ impl Recognition {
     }
 }
 
-impl Job for Recognition {
+impl ShardJob for RecognitionJob {
     type State = Vec<Parts>;
     const NAME: &'static str = "recognition";
 
@@ -115,7 +115,7 @@ impl Stored for AskedImage {
     }
 }
 
-impl Stored for Recognition {
+impl Stored for RecognitionJob {
     fn write(&self, out: &mut Writer) {
         out.options(&self.options);
         out.put(&self.images);

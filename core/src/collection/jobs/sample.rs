@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Job;
+use super::ShardJob;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::collection::{ImageHash, Shard};
 use crate::error::Result;
@@ -31,7 +31,7 @@ impl ImageChoice {
     }
 }
 
-impl Job for ImageChoice {
+impl ShardJob for ImageChoice {
     type State = ChosenImages;
     const NAME: &'static str = "image choice";
 
@@ -85,7 +85,7 @@ pub struct TakenImage {
     pub appearance: Vec<u8>,
 }
 
-impl Job for TakenImages {
+impl ShardJob for TakenImages {
     type State = Vec<(ImageHash, TakenImage)>;
     const NAME: &'static str = "taken images";
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::Job;
+use super::ShardJob;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::collection::{ImageHash, Shard};
 use crate::error::Result;
@@ -64,7 +64,7 @@ fn index_of(places: &[String], classes: &[Option<String>], captions: &[Vec<Strin
     index
 }
 
-impl Job for WordCounts {
+impl ShardJob for WordCounts {
     type State = CountedWords;
     const NAME: &'static str = "word counts";
 
@@ -91,7 +91,7 @@ impl WordsFound {
     }
 }
 
-impl Job for WordsFound {
+impl ShardJob for WordsFound {
     type State = Vec<WordFound>;
     const NAME: &'static str = "words found";
 
