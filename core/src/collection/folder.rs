@@ -146,8 +146,8 @@ impl CollectionFolder {
         Ok(forgotten)
     }
 
-    /// Deletes shards that the manifest does not name: those before it, and what was begun and never
-    /// ended.
+    /// Deletes shards that the manifest does not name: those before it, and what was begun and
+    /// never ended.
     fn sweep(&self) -> Result<()> {
         for entry in fs::read_dir(&self.folder).map_err(Error::io("read", &self.folder))? {
             let path = entry.map_err(Error::io("read", &self.folder))?.path();

@@ -88,7 +88,8 @@ pub fn read_state<J: ShardJob>(job: &J, state: &[u8]) -> Result<J::State> {
 /// The state that a job makes of one shard, or of two.
 ///
 /// # Errors
-/// As [`ShardJob::state`]; [`Error::Value`] for bytes that are no job, and another number of shards.
+/// As [`ShardJob::state`]; [`Error::Value`] for bytes that are no job, and another number of
+/// shards.
 pub fn state(job: &[u8], shards: &[&Shard], progress: &Progress) -> Result<Vec<u8>> {
     dispatch(job, Act::State(shards, progress))
 }
@@ -96,7 +97,8 @@ pub fn state(job: &[u8], shards: &[&Shard], progress: &Progress) -> Result<Vec<u
 /// The state of all shards that these states of a job are of.
 ///
 /// # Errors
-/// As [`ShardJob::join`]; [`Error::Value`] for bytes that are no job or no states, and without states.
+/// As [`ShardJob::join`]; [`Error::Value`] for bytes that are no job or no states, and without
+/// states.
 pub fn joined(job: &[u8], states: &[&[u8]]) -> Result<Vec<u8>> {
     dispatch(job, Act::Join(states))
 }
