@@ -363,7 +363,7 @@ fn a_file_that_was_taken_in_alone_is_followed_like_others() {
     save(&pup, 41);
     save(&away, 42);
     let report = look();
-    assert_eq!((report.found, report.imported, image().label()), (1, 0, Some("dog")), "{report:?}");
+    assert_eq!((report.imported, report.changed, image().label()), (1, 1, Some("dog")), "{report:?}");
     assert_ne!(image().content.unwrap().hash, before);
     fs::rename(&pup, &moved).unwrap();
     let bad = relocate(&library, &pup, &away, &Progress::default()).unwrap_err();

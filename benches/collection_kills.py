@@ -1,6 +1,6 @@
 """Kills workers while a collection is asked, and compares each answer with that of one process.
 
-    PYTHONPATH=python/tests python benches/distributed_kills.py FOLDER [--kills 200] [--workers 3]
+    PYTHONPATH=python/tests python benches/collection_kills.py FOLDER [--kills 200] [--workers 3]
 
 FOLDER is a scratch folder. Workers are ended by the kernel (SIGKILL) before they begin with a shard, in the middle of it, or just after its
 state was made, in turns; Dask's nannies start them again. Prints how many were killed and how many answers differed, which must be none.

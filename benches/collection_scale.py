@@ -1,6 +1,6 @@
 """Seconds and bytes of collections of 10,000 to 1,000,000 images, in one process and by three workers on two cores.
 
-    python benches/distributed.py FOLDER [--images 10000 100000 1000000] [--queries 32] [--rounds 3]
+    python benches/collection_scale.py FOLDER [--images 10000 100000 1000000] [--queries 32] [--rounds 3]
 
 FOLDER is a scratch folder with room for some gigabytes. Elements and appearances are those of 300 real images below TESSERA_DATA, each
 changed a little for every image that is made of it, so that no two are the same. Without TESSERA_DATA it says that it was skipped.
