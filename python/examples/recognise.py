@@ -16,7 +16,8 @@ def paint(kind, rng):
 
 rng = np.random.default_rng(0)
 labels = ["disc", "cross"] * 8
-shapes = CkmClassifier().fit([paint(label, rng) for label in labels], labels, groups=range(16))
+images = [paint(label, rng) for label in labels]
+shapes = CkmClassifier().fit(images, labels, groups=range(16))
 print(f"{shapes.held_out_accuracy_:.3f} of the examples are recognised without themselves")
 query = paint("disc", rng)
 print(f"it is a {shapes.predict([query])[0]}, with a probability of {shapes.confidence([query])[0]:.2f}")
@@ -25,3 +26,5 @@ print(f"{best.label} {best.score:.2f}, {second.label} {second.score:.2f}; the pi
 for piece in best.pieces[:3]:
     print(f"  {piece.kind} at {piece.position[0]:.0f}, {piece.position[1]:.0f}: {piece.value:.3f}, like {piece.matched.name}")
 print(f"{shapes.forget([0])} image is forgotten, {len(shapes.images_)} are left")
+picture = shapes.picture(query, images={number: image for number, image in enumerate(images)})
+print(f"a picture of why, which notebooks show: {len(picture.png)} bytes")

@@ -1,6 +1,7 @@
 //! The methods of `tessera-core` for Python. Arrays are read in place, and the interpreter is free
 //! while they work; the package `tessera` makes estimators of these classes.
 
+mod advisers;
 mod candidates;
 mod cover_tree;
 mod distributed;
@@ -15,6 +16,8 @@ mod work;
 
 #[pyo3::pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::advisers::Advisers;
     #[pymodule_export]
     use crate::candidates::Candidates;
     #[pymodule_export]

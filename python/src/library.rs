@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
@@ -11,7 +14,7 @@ use tessera_core::library::event::{Caption, UserLabel};
 use tessera_core::library::import::{ImportOptions, import};
 use tessera_core::library::looks::{self, Look, LookQuery};
 use tessera_core::library::search::{Engine, LibraryQuery, search};
-use tessera_core::library::{Glimpse, Library as Inner, LibraryOptions, hold, learned, pair};
+use tessera_core::library::{Glimpse, Library as Inner, LibraryOptions, hold, learned, pair, spellings};
 use tessera_core::network::Network;
 use tessera_core::picture::appearance::Appearance;
 use tessera_core::picture::decode::SIDE;
@@ -21,7 +24,10 @@ use tessera_core::text::TextQuery;
 use tessera_core::{Error, Result};
 
 use crate::errors::{exception, refused};
-use crate::work::run;
+use crate::work::{check_process, run};
+
+/// Time between looks whether other threads are done with a library.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// An open library.
 #[pyclass(frozen, module = "tessera._native")]
@@ -30,6 +36,8 @@ pub(crate) struct Library {
     /// Nothing once it was closed.
     open: Mutex<Option<Arc<Mutex<Inner>>>>,
     decoder: Arc<InProcess>,
+    /// The process that opened it.
+    process: u32,
 }
 
 /// An image of a library, by its number or its path, or another file.
@@ -49,9 +57,15 @@ fn look_of(library: &Mutex<Inner>, name: &str) -> Result<Look> {
     let library = hold(library);
     let known = || Look::all(library.state());
     let names = || known().map(|look| look.name().to_owned()).collect::<Vec<_>>().join(", ");
-    known().find(|look| look.name() == name).ok_or_else(|| Error::value("look", format!("one of {}", names()), name))
+    let look = known().find(|look| look.name() == name).ok_or_else(|| Error::value("look", format!("one of {}", names()), name))?;
+    if look == Look::Network && !library.has_learned_features() {
+        let way = "turn them on with `tessera train LIBRARY --learned-features on`, or compare something else";
+        return Err(Error::value("look", "a library with learned features for network", format!("them off; {way}")));
+    }
+    Ok(look)
 }
 
+/// The images of those numbers and paths, each once.
 fn find(library: &Inner, images: &[Named]) -> Result<Vec<ItemId>> {
     let by_path = if images.iter().any(|image| matches!(image, Named::File(_))) { library.by_path() } else { Default::default() };
     let find = |image: &Named| match image {
@@ -60,16 +74,43 @@ fn find(library: &Inner, images: &[Named]) -> Result<Vec<ItemId>> {
             known.map(|image| image.id).ok_or_else(|| Error::value("image", "a number of this library", id.to_string()))
         }
         Named::File(path) => {
-            let whole = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.clone());
-            let found = by_path.get(&whole).copied();
+            let found = spellings(path).find_map(|path| by_path.get(&path).copied());
             found.ok_or_else(|| Error::value("image", "a path of this library", path.display().to_string()))
         }
     };
-    images.iter().map(find).collect()
+    let mut found = images.iter().map(find).collect::<Result<Vec<_>>>()?;
+    let mut seen = HashSet::new();
+    found.retain(|id| seen.insert(*id));
+    Ok(found)
+}
+
+/// Makes the indexes of look-alikes that are due. Why not, where that failed: answers are there all
+/// the same.
+fn grow(library: &Mutex<Inner>, also: Option<&Look>, progress: &Progress) -> Result<Option<String>> {
+    let work = || -> Result<()> {
+        let due = hold(library).looks_due(also)?;
+        for look in due {
+            looks::load(library, Some(&look), progress)?;
+            looks::grow(library, &look, progress)?;
+        }
+        Ok(())
+    };
+    match work() {
+        Ok(()) => Ok(None),
+        Err(Error::Cancelled) => Err(Error::Cancelled),
+        Err(error) => Ok(Some(format!("The index of look-alikes was not made: {error}"))),
+    }
+}
+
+/// Warns of what went wrong beside an answer.
+fn warn(py: Python<'_>, remark: Option<String>) -> PyResult<()> {
+    let Some(text) = remark.and_then(|remark| std::ffi::CString::new(remark).ok()) else { return Ok(()) };
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)
 }
 
 impl Library {
     fn shared(&self) -> PyResult<Arc<Mutex<Inner>>> {
+        check_process(self.process)?;
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let closed = || exception(Error::value("library", "one that is open", format!("{}, which was closed", self.folder.display())));
         open.clone().ok_or_else(closed)
@@ -104,19 +145,33 @@ impl Library {
         Ok(())
     }
 
-    /// The query for images like one, as the program makes it.
-    fn like(&self, library: &Mutex<Inner>, image: &Named, by: Option<Look>, progress: &Progress) -> Result<LookQuery> {
-        let learned = hold(library).has_learned_features();
-        looks::load(library, by.as_ref(), progress)?;
+    /// The query for images like one, as the program makes it, once what it compares is loaded.
+    fn like(&self, library: &Mutex<Inner>, image: &Named, by: Option<&Look>, progress: &Progress) -> Result<LookQuery> {
         let known = match image {
             Named::Number(_) => find(&hold(library), std::slice::from_ref(image))?.first().copied(),
             Named::File(_) => find(&hold(library), std::slice::from_ref(image)).ok().and_then(|found| found.first().copied()),
         };
+        let loaded = looks::load(library, by, progress)?;
+        let query = LookQuery { by: by.cloned(), ..self.look_at(library, image, known, progress)? };
+        let look = hold(library).look_of(&query);
+        if look != loaded {
+            looks::load(library, Some(&look), progress)?;
+        }
+        if let Look::Brought(set) = &look
+            && !known.is_some_and(|id| hold(library).state().has_vector(id, set))
+        {
+            return Err(Error::value("image", format!("one of the library with a vector `{set}`"), "one without"));
+        }
+        Ok(query)
+    }
+
+    /// What an image looks like.
+    fn look_at(&self, library: &Mutex<Inner>, image: &Named, known: Option<ItemId>, progress: &Progress) -> Result<LookQuery> {
         if let Some(id) = known {
             let held = hold(library);
             let glimpse = held.state().image(id).and_then(|image| held.glimpse_of(image));
             if let Some(small) = held.thumbnail(id)?.and_then(|jpeg| thumbnail::decode(&jpeg)) {
-                return Ok(LookQuery { by, ..LookQuery::new(Appearance::of(&small), glimpse, Some(id)) });
+                return Ok(LookQuery::new(Appearance::of(&small), glimpse, Some(id)));
             }
         }
         let file = match (image, known) {
@@ -126,8 +181,17 @@ impl Library {
         let small = thumbnail::shrink(&self.decoder.decode(&file, SIDE, progress)?.pixels);
         // Where the network cannot be run, appearances are compared.
         let seen = || Network::shipped()?.look_at(&small);
-        let glimpse = if learned { seen().ok().as_ref().map(Glimpse::of) } else { None };
-        Ok(LookQuery { by, ..LookQuery::new(Appearance::of(&small), glimpse, known) })
+        let glimpse = if hold(library).has_learned_features() { seen().ok().as_ref().map(Glimpse::of) } else { None };
+        Ok(LookQuery::new(Appearance::of(&small), glimpse, known))
+    }
+}
+
+impl Drop for Library {
+    /// In a process that was forked its files and locks are those of the one that opened it.
+    fn drop(&mut self) {
+        if std::process::id() != self.process {
+            std::mem::forget(self.open.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        }
     }
 }
 
@@ -154,21 +218,29 @@ impl Library {
                 (false, false) => Inner::open(&folder, &opening),
             }
         })?;
-        Ok(Self { folder, open: Mutex::new(Some(Arc::new(Mutex::new(inner)))), decoder })
+        Ok(Self { folder, open: Mutex::new(Some(Arc::new(Mutex::new(inner)))), decoder, process: std::process::id() })
     }
 
-    /// Closes it; after that it can be opened elsewhere. Nothing happens the second time.
+    /// Closes it once other threads are done with it; after that it can be opened elsewhere.
+    /// Nothing happens the second time.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let Some(shared) = self.open.lock().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
-        run(py, None, |_| match Arc::try_unwrap(shared) {
-            Ok(inner) => inner.into_inner().unwrap_or_else(PoisonError::into_inner).close(),
-            // Another call is at work: the library is let go when that ends.
-            Err(_) => Ok(()),
+        check_process(self.process)?;
+        let Some(mut shared) = self.open.lock().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
+        run(py, None, |progress| {
+            loop {
+                match Arc::try_unwrap(shared) {
+                    Ok(inner) => return inner.into_inner().unwrap_or_else(PoisonError::into_inner).close(),
+                    Err(used) => shared = used,
+                }
+                // Whoever uses it last lets it go then.
+                progress.step()?;
+                thread::sleep(LOOK);
+            }
         })
     }
 
-    fn is_read_only(&self) -> PyResult<bool> {
-        Ok(hold(&*self.shared()?).read_only().is_some())
+    fn is_read_only(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, None, |library, _| Ok(hold(library).read_only().is_some()))
     }
 
     /// Imports a folder of images. How many files were found, imported, unchanged, copies,
@@ -184,8 +256,9 @@ impl Library {
         told: Option<Py<PyAny>>,
     ) -> PyResult<([usize; 7], Vec<(PathBuf, String)>, String)> {
         let known = [Labels::Auto, Labels::ClassFolders, Labels::NorbNames, Labels::None];
-        let labels = known.into_iter().find(|known| known.name() == labels);
-        let labels = labels.ok_or_else(|| refused("labels", "another", "auto, class-folders, norb-names or none"))?;
+        let found = labels;
+        let labels = known.into_iter().find(|known| known.name() == found);
+        let labels = labels.ok_or_else(|| refused("labels", found, "auto, class-folders, norb-names or none"))?;
         let report = self.with(py, told, |library, progress| {
             let options = ImportOptions { labels, exclude, ..ImportOptions::default() };
             let report = import(library, &folder, &options, progress)?;
@@ -212,13 +285,13 @@ impl Library {
         })
     }
 
-    fn classes(&self) -> PyResult<Vec<String>> {
-        Ok(hold(&*self.shared()?).state().classes().into_iter().map(|(name, _)| name.to_owned()).collect())
+    fn classes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, None, |library, _| Ok(hold(library).state().classes().into_iter().map(|(name, _)| name.to_owned()).collect()))
     }
 
     /// The words of all acts that `undo` would take back, the last one last.
-    fn history(&self) -> PyResult<Vec<String>> {
-        Ok(hold(&*self.shared()?).state().history().iter().map(|act| act.words.clone()).collect())
+    fn history(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, None, |library, _| Ok(hold(library).state().history().iter().map(|act| act.words.clone()).collect()))
     }
 
     /// The images that answer words best, or look most like another, or both.
@@ -235,24 +308,29 @@ impl Library {
         leaves: usize,
         told: Option<Py<PyAny>>,
     ) -> PyResult<Vec<Hit>> {
-        self.with(py, told, |library, progress| {
+        let (hits, remark) = self.with(py, told, |library, progress| {
             let text = TextQuery::parse(words);
             let by = look.map(|name| look_of(library, name)).transpose()?;
             if !text.is_empty() || (like.is_some() && matches!(by, None | Some(Look::Network))) {
                 Self::complete(library, progress)?;
             }
-            let look = like.map(|image| self.like(library, &image, by, progress)).transpose()?;
-            let mut library = hold(library);
+            let look = like.map(|image| self.like(library, &image, by.as_ref(), progress)).transpose()?;
+            let is_like = look.is_some();
+            let mut held = hold(library);
             if !text.is_empty() {
-                library.load_glimpses(usize::MAX)?;
-                library.load_image_vectors(usize::MAX)?;
+                held.load_glimpses(usize::MAX)?;
+                held.load_image_vectors(usize::MAX)?;
             }
-            let among = label.map(|class| of_class(&library, class)).transpose()?;
+            let among = label.map(|class| of_class(&held, class)).transpose()?;
             let engine = if exact_words { Engine::Index } else { Engine::Memory };
             let query = LibraryQuery { look, among, engine, leaves, ..LibraryQuery::words(text, k) };
-            let hits = search(&library, &query);
-            Ok(hits.into_iter().map(|hit| (hit.image.0, hit.path, hit.score, hit.caption, hit.words)).collect())
-        })
+            let hits = search(&held, &query);
+            let hits = hits.into_iter().map(|hit| (hit.image.0, hit.path, hit.score, hit.caption, hit.words)).collect();
+            drop(held);
+            Ok((hits, if is_like { grow(library, by.as_ref(), progress)? } else { None }))
+        })?;
+        warn(py, remark)?;
+        Ok(hits)
     }
 
     /// The images that look most like one, with how alike they are and the probability that they
@@ -267,17 +345,21 @@ impl Library {
         recall: Option<f64>,
         told: Option<Py<PyAny>>,
     ) -> PyResult<Vec<(u32, Option<PathBuf>, f64, f64)>> {
-        self.with(py, told, |library, progress| {
+        let (alike, remark) = self.with(py, told, |library, progress| {
             let by = look.map(|name| look_of(library, name)).transpose()?;
             if matches!(by, None | Some(Look::Network)) {
                 Self::complete(library, progress)?;
             }
-            let mut query = self.like(library, &image, by, progress)?;
+            let mut query = self.like(library, &image, by.as_ref(), progress)?;
             query.recall = recall.unwrap_or(query.recall);
-            let library = hold(library);
-            let found = library.look_alikes(&query, k, |image| query.of != Some(image));
-            Ok(found.list.into_iter().map(|one| (one.image.0, library.path(one.image), one.likeness, one.probability)).collect())
-        })
+            let held = hold(library);
+            let found = held.look_alikes(&query, k, |image| query.of != Some(image));
+            let list = found.list.into_iter().map(|one| (one.image.0, held.path(one.image), one.likeness, one.probability)).collect();
+            drop(held);
+            Ok((list, if query.recall < 1.0 { grow(library, by.as_ref(), progress)? } else { None }))
+        })?;
+        warn(py, remark)?;
+        Ok(alike)
     }
 
     /// Labels images with a class; without one it says that they are of none.

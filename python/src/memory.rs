@@ -1,6 +1,7 @@
 //! Contextual memory trees.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -28,7 +29,12 @@ enum Memories {
 
 /// A memory tree, or several that share their memories.
 #[pyclass(frozen, module = "tessera._native")]
-pub(crate) struct MemoryTree(RwLock<Memories>);
+pub(crate) struct MemoryTree {
+    memories: RwLock<Memories>,
+    /// The number of the next memory, and how many labels are known: to be read while others learn.
+    next: AtomicU32,
+    known: AtomicU32,
+}
 
 /// Rows with few values, as SciPy's `csr_array` keeps them.
 struct SparseRows<'a> {
@@ -64,6 +70,20 @@ impl SparseRows<'_> {
 
 fn number(label: i64) -> ClassId {
     ClassId(u32::try_from(label).unwrap_or(u32::MAX))
+}
+
+impl MemoryTree {
+    fn of(memories: Memories, next: u32, known: u32) -> Self {
+        Self { memories: RwLock::new(memories), next: AtomicU32::new(next), known: AtomicU32::new(known) }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Memories> {
+        self.memories.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Memories> {
+        self.memories.write().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[pymethods]
@@ -106,37 +126,46 @@ impl MemoryTree {
         } else {
             Cmt::new(&options).map(Memories::Classes)
         };
-        made.map(|memories| Self(RwLock::new(memories))).map_err(exception)
+        made.map(|memories| Self::of(memories, 0, 0)).map_err(exception)
     }
 
-    /// Remembers rows, the first as number `first`, with the labels of each, ascending; then asks
-    /// for each of them `passes` times and learns from whether the answer is right.
+    /// Remembers rows with the labels of each, ascending, of so many labels in all; then asks for
+    /// each of them `passes` times and learns from whether the answer is right.
     #[expect(clippy::too_many_arguments, reason = "arrays come in parts")]
     fn learn(
         &self,
         py: Python<'_>,
-        first: u32,
         ends: PyReadonlyArray1<'_, i64>,
         columns: PyReadonlyArray1<'_, i64>,
         values: PyReadonlyArray1<'_, f32>,
         label_ends: PyReadonlyArray1<'_, i64>,
         labels: PyReadonlyArray1<'_, i64>,
+        known: u32,
         passes: u32,
         told: Option<Py<PyAny>>,
     ) -> PyResult<()> {
         let rows = SparseRows { ends: ends.as_slice()?, columns: columns.as_slice()?, values: values.as_slice()? };
         let (label_ends, labels) = (label_ends.as_slice()?, labels.as_slice()?);
         run(py, told, |progress| {
-            let mut memories = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            let mut memories = self.write();
+            let first = self.next.load(Ordering::SeqCst);
+            if u64::from(first) + rows.len() as u64 > u64::from(u32::MAX) {
+                return Err(Error::value("rows", "memories with numbers below 2^32", format!("{} after {first}", rows.len())));
+            }
             let ids = || (0..rows.len()).zip((first..).map(ItemId));
             progress.begin("Remembering", rows.len() as u64 * (1 + u64::from(passes)));
+            progress.step()?;
+            self.known.fetch_max(known, Ordering::SeqCst);
             for (i, id) in ids() {
-                progress.step()?;
+                if i > 0 {
+                    progress.step()?;
+                }
                 let own: Vec<ClassId> = part(label_ends, i, labels)?.iter().copied().map(number).collect();
                 match &mut *memories {
                     Memories::Classes(memory) => memory.insert(id, rows.row(i)?, own.first().copied().unwrap_or(ClassId(u32::MAX)))?,
                     Memories::Labels(memory) => memory.insert(id, rows.row(i)?, own)?,
                 }
+                self.next.store(id.0 + 1, Ordering::SeqCst);
             }
             for _ in 0..passes {
                 for (_, id) in ids() {
@@ -172,7 +201,7 @@ impl MemoryTree {
     ) -> PyResult<Labelled<'py>> {
         let rows = SparseRows { ends: ends.as_slice()?, columns: columns.as_slice()?, values: values.as_slice()? };
         let found = run(py, told, |progress| {
-            let memories = self.0.read().unwrap_or_else(PoisonError::into_inner);
+            let memories = self.read();
             rows.each(progress, |x| match &*memories {
                 Memories::Classes(memory) => {
                     let best = memory.query_budget(x, 1, leaves).hits.first().and_then(|hit| memory.get(hit.id));
@@ -200,7 +229,7 @@ impl MemoryTree {
     ) -> PyResult<crate::neighbours::Found<'py>> {
         let rows = SparseRows { ends: ends.as_slice()?, columns: columns.as_slice()?, values: values.as_slice()? };
         let found = run(py, told, |progress| {
-            let memories = self.0.read().unwrap_or_else(PoisonError::into_inner);
+            let memories = self.read();
             rows.each(progress, |x| match &*memories {
                 Memories::Classes(memory) => memory.query_budget(x, k, leaves).hits,
                 Memories::Labels(memory) => memory.memories().query_budget(x, k, leaves).hits,
@@ -215,7 +244,7 @@ impl MemoryTree {
     /// Forgets memories; how many of them there were.
     fn forget(&self, py: Python<'_>, ids: Vec<u32>) -> PyResult<usize> {
         run(py, None, |_| {
-            let mut memories = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            let mut memories = self.write();
             let gone = ids.into_iter().filter(|id| match &mut *memories {
                 Memories::Classes(memory) => memory.remove(ItemId(*id)).is_some(),
                 Memories::Labels(memory) => memory.remove(ItemId(*id)),
@@ -225,21 +254,32 @@ impl MemoryTree {
     }
 
     /// How many memories there are.
-    fn size(&self) -> usize {
-        match &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
+    fn size(&self, py: Python<'_>) -> usize {
+        py.detach(|| match &*self.read() {
             Memories::Classes(memory) => memory.len(),
             Memories::Labels(memory) => memory.memories().len(),
-        }
+        })
+    }
+
+    /// How many labels are known.
+    fn known(&self) -> u32 {
+        self.known.load(Ordering::SeqCst)
     }
 
     /// All of it, as bytes.
     fn state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let mut out = Writer::default();
-        match &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
-            Memories::Classes(memory) => (out.put(&false), out.put(memory)).1,
-            Memories::Labels(memory) => (out.put(&true), out.put(memory)).1,
-        }
-        PyBytes::new(py, &out.finish())
+        let state = py.detach(|| {
+            let mut out = Writer::default();
+            let memories = self.read();
+            out.put(&self.next.load(Ordering::SeqCst));
+            out.put(&self.known());
+            match &*memories {
+                Memories::Classes(memory) => (out.put(&false), out.put(memory)).1,
+                Memories::Labels(memory) => (out.put(&true), out.put(memory)).1,
+            }
+            out.finish()
+        });
+        PyBytes::new(py, &state)
     }
 
     /// The memories that [`MemoryTree::state`] wrote.
@@ -247,11 +287,11 @@ impl MemoryTree {
     fn restored(bytes: &[u8]) -> PyResult<Self> {
         let mut from = Reader::new("memory tree", bytes);
         let mut read = || {
-            let several = from.get::<bool>()?;
-            let memories =
-                if several { Stored::read(&mut from).map(Memories::Labels) } else { Stored::read(&mut from).map(Memories::Classes) };
-            from.end().and(memories)
+            let (next, known, several) = (from.get()?, from.get()?, from.get::<bool>()?);
+            let memories = if several { Memories::Labels(Stored::read(&mut from)?) } else { Memories::Classes(Stored::read(&mut from)?) };
+            from.end()?;
+            Ok(Self::of(memories, next, known))
         };
-        read().map(|memories| Self(RwLock::new(memories))).map_err(exception)
+        read().map_err(exception)
     }
 }

@@ -1,6 +1,7 @@
 //! Classes learned online, one row after another.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -41,6 +42,10 @@ pub(crate) struct Online {
     scale: f64,
     lift: Lift,
     state: Mutex<State>,
+    /// Classes that are known, and rows that were guessed wrongly before they were learned: to be
+    /// read while others learn.
+    known: AtomicU64,
+    mistakes: AtomicU64,
 }
 
 fn geometry(metric: &str) -> PyResult<Geometry> {
@@ -80,6 +85,24 @@ impl Learner {
         }
     }
 
+    /// The best class of a row by [`Learner::scores`], of equal ones that which comes first in
+    /// `order`; its place there. Contextual search compares the classes of few pairs where it is
+    /// sure of one, whose score is then the largest.
+    fn best(&mut self, q: &[f64], order: &[usize], rng: &mut Rng) -> Result<usize> {
+        let sure = match self {
+            Self::Served(served) if served.trusts_contextual() => sure_of(served.predict(q, rng)?.as_ref()),
+            Self::Ellipsoid(contextual) => sure_of(contextual.predict(q, rng)?.as_ref()),
+            // What a polytope draws for a row depends on what was drawn before.
+            Self::Polytope(_) | Self::Served(_) | Self::Linear(_) => None,
+        };
+        if let Some(place) = sure.and_then(|class| order.iter().position(|own| *own == class)) {
+            return Ok(place);
+        }
+        let scores = self.scores(q, rng)?;
+        let of = |place: usize| order.get(place).and_then(|class| scores.get(*class)).copied().unwrap_or(f64::NEG_INFINITY);
+        Ok((1..order.len()).fold(0, |best, place| if of(place) > of(best) { place } else { best }))
+    }
+
     fn announce(&mut self, classes: usize) -> Result<()> {
         match self {
             Self::Served(own) => own.announce(classes),
@@ -115,6 +138,11 @@ fn ranked(scores: Vec<f64>, prediction: &Prediction) -> Vec<f64> {
     let k = scores.len().max(1) as f64;
     let chance = |class: usize| prediction.chances.get(class).copied().unwrap_or(0.0);
     scores.iter().enumerate().map(|(class, score)| 2.0 * chance(class) + score / k).collect()
+}
+
+/// The class that is guessed for certain.
+fn sure_of(prediction: &Prediction) -> Option<usize> {
+    prediction.chances.iter().position(|chance| *chance == 1.0)
 }
 
 /// Predicts and learns a row; whether the prediction was wrong.
@@ -171,10 +199,11 @@ impl Online {
             }
         };
         let scale = above_zero("scale", scale)?;
-        Ok(Self { metric: metric.into(), scale, lift, state: Mutex::new(State { learner, rng: random::seeded(seed) }) })
+        let state = Mutex::new(State { learner, rng: random::seeded(seed) });
+        Ok(Self { metric: metric.into(), scale, lift, state, known: AtomicU64::new(0), mistakes: AtomicU64::new(0) })
     }
 
-    /// Learns rows in their order; how many were guessed wrongly before.
+    /// Learns rows in their order, of so many classes in all.
     fn learn(
         &self,
         py: Python<'_>,
@@ -182,77 +211,91 @@ impl Online {
         truths: PyReadonlyArray1<'_, i64>,
         classes: usize,
         told: Option<Py<PyAny>>,
-    ) -> PyResult<u64> {
+    ) -> PyResult<()> {
         let (d, rows, truths) = (rows.shape()[1].max(1), rows.as_slice()?, truths.as_slice()?);
         run(py, told, |progress| {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.lock();
             let State { learner, rng } = &mut *state;
-            learner.announce(classes)?;
             progress.begin("Learning online", truths.len() as u64);
-            let mut wrong = 0;
-            for (row, truth) in rows.chunks_exact(d).zip(truths) {
-                progress.step()?;
+            progress.step()?;
+            learner.announce(classes)?;
+            self.known.fetch_max(classes as u64, Ordering::SeqCst);
+            for (at, (row, truth)) in rows.chunks_exact(d).zip(truths).enumerate() {
+                if at > 0 {
+                    progress.step()?;
+                }
                 let (q, truth) = (self.query(row), ClassId(u32::try_from(*truth).unwrap_or(u32::MAX)));
-                wrong += u64::from(match learner {
+                let wrong = match learner {
                     Learner::Served(own) => play(own, &q, truth, rng)?,
                     Learner::Ellipsoid(own) => play(own, &q, truth, rng)?,
                     Learner::Polytope(own) => play(own, &q, truth, rng)?,
                     Learner::Linear(own) => play(own, &q, truth, rng)?,
-                });
+                };
+                self.mistakes.fetch_add(u64::from(wrong), Ordering::SeqCst);
             }
-            Ok(wrong)
+            Ok(())
         })
     }
 
-    /// The scores of all classes for each row, one row after another.
+    /// How many classes are known.
+    fn known(&self) -> u64 {
+        self.known.load(Ordering::SeqCst)
+    }
+
+    /// How many rows were guessed wrongly before they were learned.
+    fn mistakes(&self) -> u64 {
+        self.mistakes.load(Ordering::SeqCst)
+    }
+
+    /// The scores of all classes for each row, one row after another, and how many classes there
+    /// are.
     fn scores<'py>(
         &self,
         py: Python<'py>,
         rows: PyReadonlyArray2<'py, f64>,
         told: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let (d, rows) = (rows.shape()[1].max(1), rows.as_slice()?);
-        let scores = run(py, told, |progress| {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            // What a polytope draws while it is asked is not kept: asking changes nothing.
-            let mut rng = state.rng.clone();
-            let mut copy;
-            let learner = if matches!(state.learner, Learner::Polytope(_)) {
-                copy = state.learner.clone();
-                &mut copy
-            } else {
-                &mut state.learner
-            };
-            progress.begin("Predicting", (rows.len() / d) as u64);
-            let mut all = Vec::new();
-            for row in rows.chunks_exact(d) {
-                progress.step()?;
-                all.extend(learner.scores(&self.query(row), &mut rng)?);
-            }
-            Ok(all)
-        })?;
-        Ok(scores.into_pyarray(py))
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, u64)> {
+        let (scores, known) = self.ask(py, &rows, told, |learner, q, rng| learner.scores(q, rng))?;
+        Ok((scores.concat().into_pyarray(py), known))
+    }
+
+    /// The place in `order` of the best of these classes for each row; of equal ones the first.
+    fn best<'py>(
+        &self,
+        py: Python<'py>,
+        rows: PyReadonlyArray2<'py, f64>,
+        order: Vec<usize>,
+        told: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let (best, _) = self.ask(py, &rows, told, |learner, q, rng| Ok(learner.best(q, &order, rng)? as i64))?;
+        Ok(best.into_pyarray(py))
     }
 
     /// Everything learned, as bytes.
     fn state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let mut out = Writer::default();
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        out.put(&self.metric);
-        out.count(self.lift.components());
-        out.put(&self.scale);
-        out.bytes(&random::state(&state.rng));
-        state.learner.write(&mut out);
-        PyBytes::new(py, &out.finish())
+        let state = py.detach(|| {
+            let mut out = Writer::default();
+            let state = self.lock();
+            out.put(&self.metric);
+            out.count(self.lift.components());
+            out.put(&self.scale);
+            out.put(&self.known());
+            out.put(&self.mistakes());
+            out.bytes(&random::state(&state.rng));
+            state.learner.write(&mut out);
+            out.finish()
+        });
+        PyBytes::new(py, &state)
     }
 
     /// The learner that [`Online::state`] wrote.
     #[staticmethod]
     fn restored(bytes: &[u8]) -> PyResult<Self> {
         let mut from = Reader::new("state of an online classifier", bytes);
-        let mut read =
-            || Ok((from.get::<String>()?, from.get::<u64>()?, from.get::<f64>()?, from.bytes::<56>()?, Learner::read(&mut from)?));
-        let (metric, dimension, scale, rng, learner) = read().map_err(exception)?;
+        let mut head = || Ok((from.get::<String>()?, from.get::<u64>()?, from.get::<f64>()?, from.get::<u64>()?, from.get::<u64>()?));
+        let (metric, dimension, scale, known, mistakes) = head().map_err(exception)?;
+        let mut rest = || Ok((from.bytes::<56>()?, Learner::read(&mut from)?));
+        let (rng, learner) = rest().map_err(exception)?;
         from.end().map_err(exception)?;
         let lift = Lift::new(geometry(&metric)?, usize::try_from(dimension).unwrap_or(0)).map_err(exception)?;
         // A learner refuses rows of another length than its own.
@@ -265,11 +308,42 @@ impl Online {
         };
         checked.map_err(exception)?;
         let scale = above_zero("scale", scale)?;
-        Ok(Self { metric, scale, lift, state: Mutex::new(State { learner, rng }) })
+        let state = Mutex::new(State { learner, rng });
+        Ok(Self { metric, scale, lift, state, known: AtomicU64::new(known), mistakes: AtomicU64::new(mistakes) })
     }
 }
 
 impl Online {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `answer` gives for each row, and how many classes were known.
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        rows: &PyReadonlyArray2<'_, f64>,
+        told: Option<Py<PyAny>>,
+        answer: impl Fn(&mut Learner, &[f64], &mut Rng) -> Result<T> + Send + Sync,
+    ) -> PyResult<(Vec<T>, u64)> {
+        let (d, rows) = (rows.shape()[1].max(1), rows.as_slice()?);
+        run(py, told, |progress| {
+            let mut state = self.lock();
+            // What a polytope draws while it is asked is not kept: asking changes nothing.
+            let mut rng = state.rng.clone();
+            let mut copy;
+            let learner = if matches!(state.learner, Learner::Polytope(_)) {
+                copy = state.learner.clone();
+                &mut copy
+            } else {
+                &mut state.learner
+            };
+            progress.begin("Predicting", (rows.len() / d) as u64);
+            let one = |row: &[f64]| progress.step().and_then(|()| answer(learner, &self.query(row), &mut rng));
+            Ok((rows.chunks_exact(d).map(one).collect::<Result<_>>()?, self.known()))
+        })
+    }
+
     /// The row in the unit ball, as it is compared.
     fn query(&self, row: &[f64]) -> Vec<f64> {
         let mut q: Vec<f64> = row.iter().map(|x| (x / self.scale).clamp(-1e100, 1e100)).collect();

@@ -1,5 +1,6 @@
 """Libraries of images."""
 
+import operator
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +14,19 @@ Named = int | str | os.PathLike[str]
 
 
 class LibraryImage(NamedTuple):
-    """An image of a library."""
+    """An image of a library.
+
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> from tessera import Library
+    >>> folder = tempfile.mkdtemp()
+    >>> Image.new("RGB", (64, 64), "red").save(f"{folder}/poppy.png")
+    >>> Image.new("RGB", (64, 64), "blue").save(f"{folder}/sea.png")
+    >>> with Library(f"{folder}/new.tessera", create=True) as library:
+    ...     _ = library.import_folder(folder)
+    ...     print([(image.path.name, image.label, image.captions) for image in library.images])
+    [('poppy.png', None, []), ('sea.png', None, [])]
+    """
 
     id: int
     """Its number, for ever."""
@@ -26,7 +39,21 @@ class LibraryImage(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """An image that was found."""
+    """An image that was found.
+
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> from tessera import Library
+    >>> folder = tempfile.mkdtemp()
+    >>> Image.new("RGB", (64, 64), "red").save(f"{folder}/poppy.png")
+    >>> Image.new("RGB", (64, 64), "blue").save(f"{folder}/sea.png")
+    >>> with Library(f"{folder}/new.tessera", create=True) as library:
+    ...     _ = library.import_folder(folder)
+    ...     _ = library.caption(f"{folder}/sea.png", ["a calm sea"])
+    ...     hit = library.search("calm")[0]
+    ...     print(hit.path.name, hit.caption, hit.words, hit.score > 0)
+    sea.png a calm sea ['calm'] True
+    """
 
     id: int
     """Its number."""
@@ -41,7 +68,20 @@ class Hit(NamedTuple):
 
 
 class Alike(NamedTuple):
-    """An image that looks like another."""
+    """An image that looks like another.
+
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> from tessera import Library
+    >>> folder = tempfile.mkdtemp()
+    >>> Image.new("RGB", (64, 64), "red").save(f"{folder}/poppy.png")
+    >>> Image.new("RGB", (64, 64), "blue").save(f"{folder}/sea.png")
+    >>> with Library(f"{folder}/new.tessera", create=True) as library:
+    ...     _ = library.import_folder(folder)
+    ...     alike = library.similar(f"{folder}/sea.png")[0]
+    ...     print(alike.path.name, alike.likeness < 1, alike.probability)
+    poppy.png True 1.0
+    """
 
     id: int
     """Its number."""
@@ -54,7 +94,19 @@ class Alike(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """What an import did."""
+    """What an import did.
+
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> from tessera import Library
+    >>> folder = tempfile.mkdtemp()
+    >>> Image.new("RGB", (64, 64), "red").save(f"{folder}/poppy.png")
+    >>> Image.new("RGB", (64, 64), "blue").save(f"{folder}/sea.png")
+    >>> with Library(f"{folder}/new.tessera", create=True) as library:
+    ...     first, second = library.import_folder(folder), library.import_folder(folder)
+    ...     print(first.imported, second.imported, second.unchanged, second.failed)
+    2 0 2 {}
+    """
 
     found: int
     """Image files."""
@@ -77,8 +129,9 @@ class Imported(NamedTuple):
 class Library:
     """A library of images: the same files, locks and answers as the program's.
 
-    One process has a library at a time, so close it, or use it in a ``with`` statement. Images are told
-    by their number or their path. Every change is an act that ``undo`` takes back, but ``forget``.
+    One process has a library at a time, so close it, or use it in a ``with`` statement; several threads of that
+    process may use it, one after another. Images are told by their number or their path; one that is told twice counts
+    once. Every change is an act that ``undo`` takes back, but ``forget``.
 
     Parameters
     ----------
@@ -158,7 +211,8 @@ class Library:
     def similar(self, image: Named, k: int = 20, *, look: str | None = None, recall: float | None = None) -> list[Alike]:
         """The ``k`` images that look most like one, of the library or any file. ``look`` is what is compared:
         ``"appearance"``, ``"edges"``, ``"colours"``, ``"network"``, a set of vectors that was brought, or
-        the usual. ``recall`` is the share of them that an index is to find; 1 compares all."""
+        the usual. ``recall`` is the share of them that an index is to find; 1 compares all. A library of many images
+        makes or renews an index after the answer, where one is due."""
         return [Alike(*row) for row in self._native.similar(_named(image), k, look, recall, teller(self.progress))]
 
     def label(self, images: Iterable[Named], label: str | None) -> bool:
@@ -190,7 +244,14 @@ class Library:
         return self._native.redo()
 
     def to_pandas(self) -> Any:
-        """The images as a data frame of pandas by their numbers: path, label and captions."""
+        """The images as a data frame of pandas by their numbers: path, label and captions.
+
+        >>> import tempfile
+        >>> from tessera import Library
+        >>> with Library(f"{tempfile.mkdtemp()}/new.tessera", create=True) as library:
+        ...     print(list(library.to_pandas().columns))
+        ['path', 'label', 'captions']
+        """
         try:
             import pandas
         except ImportError as error:
@@ -206,8 +267,33 @@ class Library:
         )
         return table.astype({"path": "object", "label": "object"}).where(lambda frame: frame.notna(), None)
 
+    def to_arrow(self) -> Any:
+        """The images as a table of Arrow: id (32 bits), path, label and captions (a list of texts).
+
+        >>> import tempfile
+        >>> from tessera import Library
+        >>> with Library(f"{tempfile.mkdtemp()}/new.tessera", create=True) as library:
+        ...     print(library.to_arrow().schema.names)
+        ['id', 'path', 'label', 'captions']
+        """
+        try:
+            import pyarrow
+        except ImportError as error:
+            raise ImportError("`to_arrow` needs pyarrow, which is not installed: pip install pyarrow") from error
+        rows = self.images
+        # Names of files need not be text.
+        text = lambda path: None if path is None else os.fsencode(path).decode("utf-8", "replace")
+        return pyarrow.table(
+            {
+                "id": pyarrow.array([row.id for row in rows], pyarrow.uint32()),
+                "path": pyarrow.array([text(row.path) for row in rows], pyarrow.string()),
+                "label": pyarrow.array([row.label for row in rows], pyarrow.string()),
+                "captions": pyarrow.array([row.captions for row in rows], pyarrow.list_(pyarrow.string())),
+            }
+        )
+
     def close(self) -> None:
-        """Closes the library, so that others can open it."""
+        """Closes the library once other threads are done with it, so that others can open it."""
         self._native.close()
 
     def __enter__(self) -> "Library":
@@ -224,4 +310,12 @@ class Library:
 
 
 def _named(image: Named) -> int | Path:
-    return Path(image) if isinstance(image, (str, os.PathLike)) else int(image)
+    if isinstance(image, (str, os.PathLike)):
+        return Path(image)
+    try:
+        number = operator.index(image)
+    except TypeError:
+        raise TypeError(f"image: expected its number or its path, found {image!r}") from None
+    if not 0 <= number < 2**32:
+        raise ValueError(f"image: expected a number of this library, found {number}")
+    return number

@@ -1,5 +1,6 @@
 """Memory trees."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,11 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
-from ._classes import KnownClasses
-from ._pickling import PickledNative
+from ._estimator import Classes, Fitted, NativeEstimator, lock_of, numbers_of
 from ._progress import teller
 
 
-class MemoryTreeClassifier(KnownClasses, ClassifierMixin, PickledNative):
+class MemoryTreeClassifier(ClassifierMixin, NativeEstimator):
     """Remembers rows and answers with the class of the best memory, which trees that learn from
     rewards find in logarithmic time; for many classes with few rows each, and for sparse rows.
 
@@ -51,9 +51,6 @@ class MemoryTreeClassifier(KnownClasses, ClassifierMixin, PickledNative):
     """
 
     _native_kind = _native.MemoryTree
-    _several: bool
-    _columns: int
-    _next: int
 
     def __init__(
         self,
@@ -86,55 +83,64 @@ class MemoryTreeClassifier(KnownClasses, ClassifierMixin, PickledNative):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, X, y):
-        """Remembers the rows of ``X``, and nothing from before."""
+    def fit(self, X: Any, y: Any) -> "MemoryTreeClassifier":
+        """Remembers the rows of ``X``, and nothing from before. Refused or cancelled, it leaves all as it was."""
         return self._learn(X, y, None, True)
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "MemoryTreeClassifier":
         """Remembers the rows of ``X`` too; labels may be new, and arrays of labels may have new columns.
-        Cancelled, it keeps what was learned until then."""
-        return self._learn(X, y, classes, not hasattr(self, "_native"))
+        Cancelled, it keeps what was learned until then, and the classes of all rows; refused, it leaves all as it
+        was."""
+        return self._learn(X, y, classes, False)
 
-    def _learn(self, X, y, classes, is_new):
-        X, y = validate_data(
-            self, X, y, dtype=np.float32, accept_sparse="csr", multi_output=True, reset=is_new, ensure_min_features=1
-        )
-        check_classification_targets(y)
-        several = type_of_target(y) == "multilabel-indicator" or (not is_new and self._several and np.ndim(y) == 2)
-        if not several:
-            if np.ndim(y) > 1 and y.shape[1] > 1:
-                raise ValueError("y: expected one class for each row, or 0 and 1 for each label, found several columns of classes")
-            y = column_or_1d(y, warn=True)
-        if is_new:
-            self._forget_classes()
-            self._begin(several)
-        elif several != self._several:
-            raise ValueError("y: expected one class for each row or several labels, as before, found the other")
-        if several:
-            y = csr_array(y)
-            self._columns = max(self._columns, y.shape[1])
-            self.classes_ = np.arange(self._columns)
-            y.eliminate_zeros()
-            y.sort_indices()
-            ends, labels = y.indptr, y.indices
-        else:
-            if classes is not None:
-                self._number(np.asarray(classes))
-            labels = self._number(y)
-            ends = np.arange(len(labels) + 1)
-        first, self._next = self._next, self._next + X.shape[0]
-        parts = (*_parts(X), ends.astype(np.int64), labels.astype(np.int64))
-        self._native.learn(first, *parts, int(self.n_passes), teller(self.progress))
+    def _learn(self, X: Any, y: Any, classes: Any, is_fit: bool) -> "MemoryTreeClassifier":
+        with self._learning() as keep:
+            is_new = is_fit or not hasattr(self, "_fitted")
+            X, y = validate_data(
+                self, X, y, dtype=np.float32, accept_sparse="csr", multi_output=True, reset=is_new, ensure_min_features=1
+            )
+            check_classification_targets(y)
+            several = type_of_target(y) == "multilabel-indicator" or (not is_new and self._fitted.several and np.ndim(y) == 2)
+            if not several:
+                if np.ndim(y) > 1 and y.shape[1] > 1:
+                    raise ValueError("y: expected one class for each row, or 0 and 1 for each label, found several columns of classes")
+                y = column_or_1d(y, warn=True)
+            native, known, was_several = Fitted(self._begin(several), Classes(), several) if is_new else self._fitted
+            if several != was_several:
+                raise ValueError("y: expected one class for each row or several labels, as before, found the other")
+            if several:
+                y = csr_array(y, copy=True)
+                if not np.isin(y.data, [0, 1]).all():
+                    raise ValueError(f"y: expected 0 or 1 for each label, found {y.data[~np.isin(y.data, [0, 1])][0]}")
+                y.sum_duplicates()
+                y.eliminate_zeros()
+                y.sort_indices()
+                ends, labels, count = y.indptr, y.indices, y.shape[1]
+            else:
+                if classes is not None:
+                    known = known.joined(np.asarray(classes))
+                known = known.joined(y)
+                labels, count = known.of(y), len(known)
+                ends = np.arange(len(labels) + 1)
+            parts = (*_parts(X), ends.astype(np.int64), labels.astype(np.int64))
+            try:
+                native.learn(*parts, count, int(self.n_passes), teller(self.progress))
+            except BaseException:
+                if is_fit or not native.known():
+                    raise
+                self._fitted = Fitted(native, known.first(native.known()), several)
+                keep()
+                raise
+            self._fitted = Fitted(native, known, several)
         return self
 
-    def _begin(self, several):
+    def _begin(self, several: bool) -> Any:
         if self.n_passes < 0:
             raise ValueError(f"n_passes: expected 0 or more, found {self.n_passes}")
         for name in ["n_trees", "n_leaves"]:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: expected 1 or more, found {getattr(self, name)}")
-        self._several, self._columns, self._next = several, 0, 0
-        self._native = _native.MemoryTree(
+        return _native.MemoryTree(
             several,
             int(self.n_trees),
             float(self.alpha),
@@ -148,43 +154,49 @@ class MemoryTreeClassifier(KnownClasses, ClassifierMixin, PickledNative):
             int(check_random_state(self.random_state).randint(2**31 - 1)),
         )
 
-    def _rows(self, X):
+    def _asked(self, X: Any) -> tuple[Fitted, Any]:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float32, accept_sparse="csr", reset=False)
+        fitted = self._fitted
+        return fitted, validate_data(self, X, dtype=np.float32, accept_sparse="csr", reset=False)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """The class of each row; with several labels 0 or 1 for each row and label."""
-        X = self._rows(X)
-        labels, counts = self._native.predict(*_parts(X), int(self.n_leaves), teller(self.progress))
-        if self._several:
-            holds = np.zeros((X.shape[0], self._columns), dtype=np.int64)
+        (native, classes, several), X = self._asked(X)
+        labels, counts = native.predict(*_parts(X), int(self.n_leaves), teller(self.progress))
+        if several:
+            holds = np.zeros((X.shape[0], native.known()), dtype=np.int64)
             holds[np.repeat(np.arange(X.shape[0]), counts), labels] = 1
             return holds
         if not counts.all():
             raise ValueError("There are no memories left: all were forgotten. Learn some first.")
-        return self.classes_[np.argsort(self._numbers)][labels]
+        if labels.max(initial=0) >= len(classes):
+            # Memories of a class that came meanwhile: whoever learns them has not ended.
+            with lock_of(self):
+                pass
+            return self.predict(X)
+        return classes.names[np.argsort(classes.numbers)][labels]
 
-    def recall(self, X, n_memories: int = 5):
+    def recall(self, X: Any, n_memories: int = 5) -> tuple[list[Any], list[Any]]:
         """Scores of the best memories for each row, best first, and their numbers in the order of
         learning: a list of arrays each, for a leaf may have fewer."""
-        found = self._native.recall(*_parts(self._rows(X)), int(n_memories), int(self.n_leaves), teller(self.progress))
-        scores, numbers, counts = found
+        (native, _, _), X = self._asked(X)
+        scores, numbers, counts = native.recall(*_parts(X), int(n_memories), int(self.n_leaves), teller(self.progress))
         ends = np.cumsum(counts)[:-1]
         return np.split(scores, ends), np.split(numbers, ends)
 
-    def forget(self, memories):
+    def forget(self, memories: Iterable[int]) -> int:
         """Forgets memories of these numbers; how many of them there were. What trees and functions have
         learned from them stays."""
         check_is_fitted(self)
-        return self._native.forget([int(number) for number in memories])
+        return self._fitted.native.forget(numbers_of("memories", memories))
 
     @property
-    def n_memories_(self):
+    def n_memories_(self) -> int:
         """How many memories there are."""
         check_is_fitted(self)
-        return self._native.size()
+        return self._fitted.native.size()
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True

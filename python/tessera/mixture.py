@@ -4,15 +4,16 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
+from ._estimator import Estimator, lock_of
 from ._progress import teller
 
 
-class CanopyMixture(DensityMixin, BaseEstimator):
+class CanopyMixture(DensityMixin, Estimator):
     """A mixture of Gaussians whose iterations cost about one pass over the data, however many
     components there are; as ``GaussianMixture``.
 
@@ -57,66 +58,71 @@ class CanopyMixture(DensityMixin, BaseEstimator):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, X, y=None):
-        """Fits the mixture to the rows of ``X``; ``y`` is not used."""
-        rows = validate_data(self, X, dtype=np.float32, order="C", ensure_min_samples=2)
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter: expected 1 or more, found {self.max_iter}")
-        if not 1 <= self.n_components <= len(rows):
-            raise ValueError(f"n_components: expected 1 to {len(rows)}, the number of rows, found {self.n_components}")
-        if not 0 <= self.reg_covar < np.inf:
-            raise ValueError(f"reg_covar: expected a number of 0 or more, found {self.reg_covar}")
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        options = (int(self.n_components), self.covariance_type, self.method, float(self.reg_covar), int(self.max_iter))
-        self._native = _native.Mixture(rows, *options, seed, teller(self.progress))
-        self._covariance = self.covariance_type
-        self.n_iter_ = self.max_iter
-        self.weights_ = self._native.shares()
-        self.means_ = self._native.means().reshape(self.n_components, -1)
-        self.covariances_ = self._native.variances().reshape(self.n_components, -1)
+    def fit(self, X: Any, y: Any = None) -> "CanopyMixture":
+        """Fits the mixture to the rows of ``X``; ``y`` is not used. Refused or cancelled, it leaves all as it was."""
+        with self._learning():
+            rows = validate_data(self, X, dtype=np.float32, order="C", ensure_min_samples=2)
+            if self.max_iter < 1:
+                raise ValueError(f"max_iter: expected 1 or more, found {self.max_iter}")
+            if not 1 <= self.n_components <= len(rows):
+                raise ValueError(f"n_components: expected 1 to {len(rows)}, the number of rows, found {self.n_components}")
+            if not 0 <= self.reg_covar < np.inf:
+                raise ValueError(f"reg_covar: expected a number of 0 or more, found {self.reg_covar}")
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            clusters, covariance = int(self.n_components), self.covariance_type
+            options = (clusters, covariance, self.method, float(self.reg_covar), int(self.max_iter))
+            native = _native.Mixture(rows, *options, seed, teller(self.progress))
+            self.n_iter_ = self.max_iter
+            self.weights_ = native.shares()
+            self.means_ = native.means().reshape(clusters, -1)
+            self.covariances_ = native.variances().reshape(clusters, -1)
+            self._native, self._covariance = native, covariance
         return self
 
-    def fit_predict(self, X, y=None):
+    def fit_predict(self, X: Any, y: Any = None) -> Any:
         """Fits the mixture and gives the component of each row."""
         return self.fit(X).predict(X)
 
-    def _log_densities(self, X):
+    def _log_densities(self, X: Any) -> Any:
         check_is_fitted(self)
+        native = self._native
         rows = validate_data(self, X, dtype=np.float32, order="C", reset=False)
-        return self._native.log_densities(rows, teller(self.progress)).reshape(len(rows), -1)
+        return native.log_densities(rows, teller(self.progress)).reshape(len(rows), -1)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """The most probable component of each row."""
         return self._log_densities(X).argmax(axis=1)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> Any:
         """The probability of each component for each row."""
         logs = self._log_densities(X)
         return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> Any:
         """The logarithm of the density of each row."""
         return logsumexp(self._log_densities(X), axis=1)
 
-    def score(self, X, y=None):
+    def score(self, X: Any, y: Any = None) -> float:
         """The mean logarithm of the density of the rows."""
         return float(self.score_samples(X).mean())
 
-    def sample(self, n_samples=1):
+    def sample(self, n_samples: int = 1) -> tuple[Any, Any]:
         """Rows drawn from the mixture, and the component of each."""
         check_is_fitted(self)
+        weights, means, covariances = self.weights_, self.means_, self.covariances_
         rng = check_random_state(self.random_state)
-        components = rng.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
-        spread = np.sqrt(self.covariances_[components])
-        return self.means_[components] + spread * rng.standard_normal(self.means_[components].shape), components
+        components = rng.choice(len(weights), size=n_samples, p=weights / weights.sum())
+        spread = np.sqrt(covariances[components])
+        return means[components] + spread * rng.standard_normal(means[components].shape), components
 
-    def __getstate__(self):
-        state = dict(super().__getstate__())
-        if "_native" in state:
-            state["_native"] = self._native.to_json()
+    def __getstate__(self) -> dict[str, Any]:
+        with lock_of(self):
+            state = super().__getstate__()
+            if "_native" in state:
+                state["_native"] = state["_native"].to_json()
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "_native" in state:
             self._native = _native.Mixture.from_json(self._covariance, state["_native"])

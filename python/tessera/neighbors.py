@@ -1,37 +1,55 @@
 """Nearest neighbours."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
+from ._estimator import Estimator, shares_memory
 from ._progress import teller
 
 
-class _Fitted(BaseEstimator):
+class _Rows(NamedTuple):
+    """What was fitted, put in the place of what was before in one step."""
+
+    index: Any
+    rows: Any
+    option: Any
+    """What the index is built by when it is read again."""
+
+
+class _Neighbors(Estimator):
     """What is asked of fitted rows."""
 
     n_neighbors: int
-    n_samples_fit_: int
-    _fit_X: Any
+    _fitted: _Rows
 
-    def _asked(self, X, n_neighbors):
-        """How many neighbours are asked for, and the queries; without ``X`` the fitted rows."""
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
+
+    def _fit(self, index: Any, rows: Any, X: Any, option: Any) -> None:
+        rows = rows.copy() if shares_memory(rows, X) else rows
+        rows.flags.writeable = False
+        self._fitted = _Rows(index, rows, option)
+        self.n_samples_fit_ = rows.shape[0]
+
+    def _asked(self, X: Any, n_neighbors: int | None) -> tuple[Any, int, Any]:
+        """The index, how many neighbours are asked for, and the queries; without ``X`` the fitted rows."""
         check_is_fitted(self)
+        fitted = self._fitted
         k = self.n_neighbors if n_neighbors is None else n_neighbors
-        most = self.n_samples_fit_ - (X is None)
+        most = len(fitted.rows) - (X is None)
         if not 1 <= k <= most:
             raise ValueError(f"n_neighbors: expected 1 to {most}, found {k}")
-        return k, self._queries(X)
+        return fitted.index, int(k), self._queries(fitted, X)
 
-    def _queries(self, X):
-        return self._fit_X if X is None else validate_data(self, X, dtype=np.float32, order="C", reset=False)
+    def _queries(self, fitted: _Rows, X: Any) -> Any:
+        return fitted.rows if X is None else validate_data(self, X, dtype=np.float32, order="C", reset=False)
 
 
-class CoverTreeNeighbors(_Fitted):
+class CoverTreeNeighbors(_Neighbors):
     """Exact nearest neighbours in Euclidean distance, by a cover tree; as ``NearestNeighbors``.
 
     Values are rounded to 32 bits. Of equally near rows the lower one comes first.
@@ -57,20 +75,19 @@ class CoverTreeNeighbors(_Fitted):
         self.base = base
         self.progress = progress
 
-    def fit(self, X, y=None):
-        """Builds the tree of the rows of ``X``; ``y`` is not used."""
-        rows = validate_data(self, X, dtype=np.float32, order="C")
-        self._tree = _native.CoverTree(rows, float(self.base))
-        self._fit_X = rows.copy() if rows is X else rows
-        self._fit_base = float(self.base)
-        self.n_samples_fit_ = rows.shape[0]
+    def fit(self, X: Any, y: Any = None) -> "CoverTreeNeighbors":
+        """Builds the tree of the rows of ``X``; ``y`` is not used. Refused or cancelled, it leaves all as it was."""
+        with self._learning():
+            rows = validate_data(self, X, dtype=np.float32, order="C")
+            base = float(self.base)
+            self._fit(_native.CoverTree(rows, base), rows, X, base)
         return self
 
-    def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """Distances and rows of the nearest, ``(queries, n_neighbors)`` each; without ``X`` those
         of each fitted row among the others."""
-        k, queries = self._asked(X, n_neighbors)
-        found = self._tree.nearest(queries, int(k) + (X is None), teller(self.progress))
+        tree, k, queries = self._asked(X, n_neighbors)
+        found = tree.nearest(queries, k + (X is None), teller(self.progress))
         distances, rows, counts = found
         if X is None:
             lists = [self._others(i, *lists) for i, lists in enumerate(_split(distances, rows, counts))]
@@ -80,13 +97,14 @@ class CoverTreeNeighbors(_Fitted):
             distances, rows = distances.reshape(-1, k), rows.reshape(-1, k)
         return (distances, rows) if return_distance else rows
 
-    def radius_neighbors(self, X=None, radius=None, return_distance=True):
+    def radius_neighbors(self, X: Any = None, radius: float | None = None, return_distance: bool = True) -> Any:
         """Distances and rows within ``radius``, an array of arrays each, nearest first."""
         check_is_fitted(self)
+        fitted = self._fitted
         reach = self.radius if radius is None else radius
         if not reach >= 0:
             raise ValueError(f"radius: expected a number of 0 or more, found {reach}")
-        lists = _split(*self._tree.within(self._queries(X), float(reach), teller(self.progress)))
+        lists = _split(*fitted.index.within(self._queries(fitted, X), float(reach), teller(self.progress)))
         if X is None:
             lists = [self._others(i, *lists) for i, lists in enumerate(lists)]
         distances, rows = np.empty(len(lists), dtype=object), np.empty(len(lists), dtype=object)
@@ -95,21 +113,23 @@ class CoverTreeNeighbors(_Fitted):
         return (distances, rows) if return_distance else rows
 
     @staticmethod
-    def _others(i, distances, rows):
+    def _others(i: int, distances: Any, rows: Any) -> tuple[Any, Any]:
         return distances[rows != i], rows[rows != i]
 
-    def __getstate__(self):
-        state = dict(super().__getstate__())
-        state.pop("_tree", None)
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "_fitted" in state:
+            state["_fitted"] = tuple(state["_fitted"][1:])
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if "_fit_X" in state:
-            self._tree = _native.CoverTree(self._fit_X, self._fit_base)
+        if "_fitted" in state:
+            rows, base = state["_fitted"]
+            self._fitted = _Rows(_native.CoverTree(rows, base), rows, base)
 
 
-class CandidateNeighbors(_Fitted):
+class CandidateNeighbors(_Neighbors):
     """Most of the nearest neighbours, by trees that select the few rows to compare a query with; as
     ``NearestNeighbors``.
 
@@ -168,54 +188,55 @@ class CandidateNeighbors(_Fitted):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, X, y=None, *, queries=None):
+    def fit(self, X: Any, y: Any = None, *, queries: Any = None) -> "CandidateNeighbors":
         """Builds the index of the rows of ``X``; ``y`` is not used. ``queries``, two or more, are like those
-        that will be asked; without them rows are held back, and all is grown twice."""
-        rows = validate_data(self, X, dtype=np.float32, order="C")
-        if not 0 < self.recall <= 1:
-            raise ValueError(f"recall: expected a number above 0 and at most 1, found {self.recall}")
-        for name in ["n_neighbors", "n_trees"]:
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: expected 1 or more, found {getattr(self, name)}")
-        rng = check_random_state(self.random_state)
-        rest, none = None, np.empty((0, rows.shape[1]), dtype=np.float32)
-        tuned, checked = none, none
-        if len(rows) < 2000:
-            pass
-        elif queries is not None:
-            queries = check_array(queries, dtype=np.float32, ensure_min_samples=2)
-            if queries.shape[1] != rows.shape[1]:
-                raise ValueError(f"queries: expected rows of {rows.shape[1]} values, found {queries.shape[1]}")
-            tuned, checked = queries[::2], queries[1::2]
-        else:
-            order, held = rng.permutation(len(rows)), min(500, len(rows) // 40)
-            tuned, checked, rest = rows[order[:held]], rows[order[held : 2 * held]], rows[np.sort(order[2 * held :])]
-        self._index = _native.Candidates(
-            rows,
-            rest,
-            np.ascontiguousarray(tuned),
-            np.ascontiguousarray(checked),
-            int(self.n_neighbors),
-            float(self.recall),
-            self.metric,
-            self.trees,
-            self.selection,
-            int(self.n_trees),
-            int(rng.randint(2**31 - 1)),
-            teller(self.progress),
-        )
-        self._fit_X = rows.copy() if rows is X else rows
-        self._fit_metric = self.metric
-        self.n_samples_fit_ = rows.shape[0]
-        self.recall_ = self._index.recall()
-        self.n_candidates_ = self._index.compared()
+        that will be asked; without them rows are held back, and all is grown twice. Refused or cancelled, it leaves
+        all as it was."""
+        with self._learning():
+            rows = validate_data(self, X, dtype=np.float32, order="C")
+            if not 0 < self.recall <= 1:
+                raise ValueError(f"recall: expected a number above 0 and at most 1, found {self.recall}")
+            for name in ["n_neighbors", "n_trees"]:
+                if getattr(self, name) < 1:
+                    raise ValueError(f"{name}: expected 1 or more, found {getattr(self, name)}")
+            rng = check_random_state(self.random_state)
+            rest, none = None, np.empty((0, rows.shape[1]), dtype=np.float32)
+            tuned, checked = none, none
+            if len(rows) < 2000:
+                pass
+            elif queries is not None:
+                queries = check_array(queries, dtype=np.float32, ensure_min_samples=2)
+                if queries.shape[1] != rows.shape[1]:
+                    raise ValueError(f"queries: expected rows of {rows.shape[1]} values, found {queries.shape[1]}")
+                tuned, checked = queries[::2], queries[1::2]
+            else:
+                order, held = rng.permutation(len(rows)), min(500, len(rows) // 40)
+                tuned, checked, rest = rows[order[:held]], rows[order[held : 2 * held]], rows[np.sort(order[2 * held :])]
+            metric = self.metric
+            index = _native.Candidates(
+                rows,
+                rest,
+                np.ascontiguousarray(tuned),
+                np.ascontiguousarray(checked),
+                int(self.n_neighbors),
+                float(self.recall),
+                metric,
+                self.trees,
+                self.selection,
+                int(self.n_trees),
+                int(rng.randint(2**31 - 1)),
+                teller(self.progress),
+            )
+            self._fit(index, rows, X, metric)
+            self.recall_ = index.recall()
+            self.n_candidates_ = index.compared()
         return self
 
-    def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """Distances and rows of the nearest candidates, ``(queries, n_neighbors)`` each; without ``X``
         those of each fitted row among the others."""
-        k, queries = self._asked(X, n_neighbors)
-        distances, rows, _ = self._index.nearest(queries, int(k) + (X is None), teller(self.progress))
+        index, k, queries = self._asked(X, n_neighbors)
+        distances, rows, _ = index.nearest(queries, k + (X is None), teller(self.progress))
         if X is None:
             distances, rows = distances.reshape(-1, k + 1), rows.reshape(-1, k + 1)
             # Where a row is no candidate of its own, the farthest is one too many.
@@ -226,18 +247,20 @@ class CandidateNeighbors(_Fitted):
             distances, rows = distances.reshape(-1, k), rows.reshape(-1, k)
         return (distances, rows) if return_distance else rows
 
-    def __getstate__(self):
-        state = dict(super().__getstate__())
-        if "_index" in state:
-            state["_index"] = self._index.state()
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "_fitted" in state:
+            index, rows, metric = state["_fitted"]
+            state["_fitted"] = (index.state(), rows, metric)
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if "_index" in state:
-            self._index = _native.Candidates.restored(self._fit_X, self._fit_metric, state["_index"])
+        if "_fitted" in state:
+            written, rows, metric = state["_fitted"]
+            self._fitted = _Rows(_native.Candidates.restored(rows, metric, written), rows, metric)
 
 
-def _split(distances, rows, counts):
+def _split(distances: Any, rows: Any, counts: Any) -> list[tuple[Any, Any]]:
     ends = np.cumsum(counts)[:-1]
     return list(zip(np.split(distances, ends), np.split(rows, ends)))

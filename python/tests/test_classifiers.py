@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tessera
-from tessera import MemoryTreeClassifier, OnlineClassifier
+from tessera import AdviserMixtureClassifier, MemoryTreeClassifier, OnlineClassifier
 
 LEARNERS = ["served", "ellipsoid", "polytope", "perceptron", "averaged", "crammer-singer", "passive-aggressive", "second-order"]
 # A polytope is sampled: how its points are drawn depends on the rows asked before.
@@ -23,7 +23,13 @@ def exclusions(estimator):
 
 
 @parametrize_with_checks(
-    [*(OnlineClassifier(learner, max_iter=5) for learner in LEARNERS), MemoryTreeClassifier(), MemoryTreeClassifier(3, n_passes=1)],
+    [
+        *(OnlineClassifier(learner, max_iter=5) for learner in LEARNERS),
+        AdviserMixtureClassifier(),
+        AdviserMixtureClassifier(["neighbours", "local-means", "perceptron", "second-order"]),
+        MemoryTreeClassifier(),
+        MemoryTreeClassifier(3, n_passes=1),
+    ],
     expected_failed_checks=exclusions,
 )
 def test_scikit_learn(estimator, check):
@@ -62,7 +68,7 @@ def test_rows_learned_one_by_one_and_together_are_learned_alike():
 
 
 def test_new_classes_come_at_any_time():
-    for learner in [OnlineClassifier(random_state=1), MemoryTreeClassifier(random_state=1)]:
+    for learner in [OnlineClassifier(random_state=1), AdviserMixtureClassifier(random_state=1), MemoryTreeClassifier(random_state=1)]:
         rows = np.eye(3)
         for _ in range(5):
             learner.partial_fit(rows[:2], ["pear", "quince"])
@@ -147,3 +153,65 @@ def test_progress_of_what_is_learned():
         told = []
         learner.set_params(progress=lambda *step: told.append(step)).fit(X, y).predict(queries)
         assert {stage for stage, _, _ in told} == stages and told[-1][1] == told[-1][2] == len(queries)
+
+
+@pytest.mark.parametrize("learner", ["served", "ellipsoid", "polytope", "averaged"])
+def test_the_best_class_is_that_of_the_largest_score(learner):
+    # Classes that are hard to tell apart, so that contextual search is often not sure, and equal scores before it learns.
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((150, 4))
+    y = rng.permutation(["e", "b", "d", "a", "c"])[(rows @ rng.standard_normal((4, 5))).argmax(axis=1)]
+    learned = OnlineClassifier(learner, random_state=1).partial_fit(rows[:1], y[:1], classes=["e", "c", "a"])
+    for part in [slice(1, 3), slice(3, 40), slice(40, 150)]:
+        learned.partial_fit(rows[part], y[part])
+        scores = learned.decision_function(rows)
+        assert np.array_equal(learned.classes_[scores.argmax(axis=1)], learned.predict(rows))
+
+
+def test_a_mixture_of_advisers_does_as_well_as_the_best():
+    X, y, queries, truths = digits()
+    alone = {}
+    for kind in ["nearest", "perceptron", "pa"]:
+        alone[kind] = AdviserMixtureClassifier([kind], random_state=0).partial_fit(X[:600], y[:600])
+    together = AdviserMixtureClassifier(list(alone), random_state=0).partial_fit(X[:600], y[:600])
+    best = min(own.n_mistakes_ for own in alone.values())
+    assert together.n_mistakes_ < best + 15 and best < max(own.n_mistakes_ for own in alone.values()) - 20
+    assert max(together.trust_, key=together.trust_.get) == "nearest" and sum(together.trust_.values()) == pytest.approx(1)
+    chances = together.predict_proba(queries)
+    assert chances.shape == (597, 10) and np.allclose(chances.sum(axis=1), 1) and together.score(queries, truths) > 0.93
+    again = pickle.loads(pickle.dumps(together))
+    assert again.n_mistakes_ == together.n_mistakes_ and np.array_equal(again.predict_proba(queries), chances)
+    rest = [own.partial_fit(X[600:700], y[600:700]).predict_proba(queries) for own in (again, together)]
+    assert np.array_equal(*rest)
+    with pytest.raises(tessera.InvalidValueError, match="option `advisers` is oracle, but it must be some of nearest"):
+        AdviserMixtureClassifier(["oracle"]).fit(X, y)
+
+
+def test_labels_that_do_not_fit_leave_all_as_it_was():
+    rows = np.eye(4)
+    for learner in [OnlineClassifier("averaged"), AdviserMixtureClassifier(), MemoryTreeClassifier()]:
+        learner.partial_fit(rows, [3, 1, 2, 1])
+        before, found = list(learner.classes_), learner.predict(rows)
+        with pytest.raises(ValueError, match="y: expected numbers as classes, as before, found texts"):
+            learner.partial_fit(rows, ["a", "b", "c", "d"])
+        for X in [np.eye(5)[:4], np.full((4, 4), np.nan)]:
+            with pytest.raises(ValueError):
+                learner.partial_fit(X, [7, 8, 9, 9])
+            with pytest.raises(ValueError):
+                learner.set_params(**{"n_trees" if hasattr(learner, "n_trees") else "scale": -1}).fit(X, [7, 8, 9, 9])
+        learner.set_params(**{"n_trees" if hasattr(learner, "n_trees") else "scale": -1})
+        with pytest.raises((ValueError, tessera.Error)):
+            learner.fit(np.eye(5), [7, 8, 9, 9, 7])
+        assert list(learner.classes_) == before and np.array_equal(learner.predict(rows), found) and learner.n_features_in_ == 4
+
+
+def test_labels_of_several_are_0_or_1_sparse_or_not():
+    X, Y = make_multilabel_classification(60, 20, n_classes=6, random_state=3)
+    dense = MemoryTreeClassifier(random_state=0).fit(X, Y)
+    sparse = csr_matrix(Y)
+    for part in [sparse.data, sparse.indices, sparse.indptr]:
+        part.flags.writeable = False
+    assert np.array_equal(MemoryTreeClassifier(random_state=0).fit(X, sparse).predict(X), dense.predict(X))
+    for wrong in [2 * Y, csr_matrix(2 * Y), np.where(Y == 0, -1, 1)]:
+        with pytest.raises(ValueError, match="y: expected 0 or 1 for each label, found"):
+            MemoryTreeClassifier().fit(X, wrong)

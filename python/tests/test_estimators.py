@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
@@ -25,10 +26,21 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("module", [tessera.library, tessera.memory, tessera.mixture, tessera.neighbors, tessera.online, tessera.recognition])
+@pytest.mark.parametrize(
+    "module",
+    [tessera, tessera.library, tessera.memory, tessera.mixture, tessera.neighbors, tessera.online, tessera.recognition],
+)
 def test_examples(module):
     failed, tried = doctest.testmod(module)
     assert tried > 0 and failed == 0
+
+
+@pytest.mark.parametrize("name", tessera.__all__)
+def test_public_names_are_documented_with_an_example(name):
+    shown = getattr(tessera, name)
+    # Those of the native part are in that of the package.
+    text = tessera.__doc__ if issubclass(shown, Exception) else shown.__doc__
+    assert shown.__doc__ and ">>>" in text and name in text
 
 
 def points(n=500, d=6, seed=3):
@@ -55,6 +67,16 @@ def test_pickled_neighbours_answer_alike():
     ours.base = 2.0  # The tree stays what it was fitted as.
     again = pickle.loads(pickle.dumps(ours))
     assert all(np.array_equal(a, b) for a, b in zip(ours.kneighbors(), again.kneighbors()))
+
+
+@pytest.mark.parametrize("kind", [CoverTreeNeighbors, lambda: CandidateNeighbors(5)])
+def test_rows_that_change_after_fit_change_nothing(kind):
+    rows = points(100)
+    for given in [rows, rows[:, :], memoryview(rows), pandas.DataFrame(rows)]:
+        ours = kind().fit(given)
+        before, rows[:] = ours.kneighbors(), 0.0
+        assert all(np.array_equal(a, b) for a, b in zip(ours.kneighbors(), before))
+        rows[:] = points(100)
 
 
 def found_of(truth, found):

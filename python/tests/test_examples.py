@@ -13,6 +13,7 @@ from tessera import CandidateNeighbors, CanopyMixture, CkmClassifier, OnlineClas
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 TOLD = {
+    "advisers": "nearest and perceptron and pa:",
     "candidates": "rows compared",
     "canopy": "CanopyMixture: a mean log density of",
     "collection": "1 forgotten, 17 left",

@@ -3,6 +3,7 @@ import os
 import pickle
 import shutil
 import subprocess
+import threading
 
 import numpy as np
 import pytest
@@ -87,15 +88,63 @@ def test_a_table_of_pandas(folder):
             assert (row["path"], row["label"], row["captions"]) == (str(image.path), image.label, image.captions)
 
 
-def test_one_process_has_a_library_and_others_may_read(folder):
+def test_a_table_of_arrow(folder):
+    pyarrow = pytest.importorskip("pyarrow")
+    with Library(folder / "a.tessera", create=True) as library:
+        library.import_folder(folder / "images", labels="none")
+        library.caption(library.images[0].id, ["red", "a corner"])
+        library.label([library.images[1].id], "thing")
+        table = library.to_arrow()
+        assert isinstance(table, pyarrow.Table) and table.schema.field("id").type == pyarrow.uint32()
+        assert table.to_pylist() == [
+            {"id": image.id, "path": str(image.path), "label": image.label, "captions": image.captions} for image in library.images
+        ]
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="no such links")
+def test_a_path_may_be_spelled_in_several_ways_and_told_twice(folder, monkeypatch):
+    os.symlink(folder / "images", folder / "link")
+    os.symlink(folder / "images" / "sea" / "sea0.png", folder / "images" / "poppy" / "other.png")
+    with Library(folder / "a.tessera", create=True) as library:
+        library.import_folder(folder / "images")
+        by_name = {image.path.name: image.id for image in library.images if image.path}
+        monkeypatch.chdir(folder / "images" / "poppy")
+        spelled = ["poppy0.png", folder / "link" / "poppy" / "poppy0.png", folder / "images" / "sea" / ".." / "poppy" / "poppy0.png"]
+        for path in spelled:
+            assert library.label([path], None) or library.label([path], "poppy")
+        library.label([*spelled, by_name["poppy0.png"], "poppy1.png"], "treasure")
+        assert len(library.search(label="treasure")) == 2
+        assert library.forget([*spelled, "poppy1.png", by_name["poppy1.png"]]) == 2
+
+
+def test_closing_waits_for_other_threads(folder):
+    library = Library(folder / "a.tessera", create=True)
+    working = threading.Event()
+    library.progress = lambda *_: working.set()
+    importing = threading.Thread(target=lambda: library.import_folder(folder / "images"))
+    importing.start()
+    working.wait(60)
+    library.close()
+    importing.join(60)
+    # It can be opened at once.
+    with Library(folder / "a.tessera") as again:
+        assert len(again) == 12
+
+
+def test_one_process_has_a_library(folder):
     with Library(folder / "a.tessera", create=True) as library:
         library.import_folder(folder / "images")
         with pytest.raises(tessera.Error, match="a.tessera"):
             Library(folder / "a.tessera")
         with pytest.raises(TypeError):
             pickle.dumps(library)
-    with Library(folder / "a.tessera", read_only=True) as library:
-        assert library.read_only and len(library) == 12
+
+
+def test_a_library_that_is_only_read_is_not_changed(folder):
+    with Library(folder / "a.tessera", create=True) as library:
+        library.import_folder(folder / "images")
+    with Library(folder / "a.tessera", read_only=True) as library, Library(folder / "a.tessera", read_only=True) as other:
+        assert library.read_only and len(library) == len(other) == 12
         with pytest.raises(tessera.Error):
             library.label([library.images[0].id], "other")
 
@@ -110,10 +159,16 @@ def test_errors_are_sentences(folder):
             (lambda: library.label([folder / "nowhere.png"], "x"), "a path of this library"),
             (lambda: library.search(label="fish"), "one of poppy, sea"),
             (lambda: library.similar(library.images[0].id, look="taste"), "one of appearance, edges, colours, network, found taste"),
-            (lambda: library.import_folder(folder / "images", labels="tea-leaves"), "auto, class-folders"),
+            (lambda: library.import_folder(folder / "images", labels="tea-leaves"), "tea-leaves, but it must be auto, class-folders"),
+            (lambda: library.similar(library.images[0].id, look="network"), "a library with learned features for network"),
+            (lambda: library.search(like=library.images[0].id, look="network"), "a library with learned features for network"),
         ]:
             with pytest.raises(tessera.Error, match=said):
                 call()
+        with pytest.raises(TypeError, match="image: expected its number or its path, found 3.7"):
+            library.label([3.7], "x")
+        with pytest.raises(ValueError, match="image: expected a number of this library, found -1"):
+            library.remove([-1])
         with pytest.raises(ValueError, match="engine: expected memory or index, found luck"):
             library.search("poppy", engine="luck")
 

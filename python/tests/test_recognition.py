@@ -1,3 +1,4 @@
+import base64
 import json
 import os
 import pickle
@@ -11,7 +12,7 @@ from PIL import Image
 from sklearn.base import clone
 
 import tessera
-from tessera import CkmClassifier
+from tessera import CkmClassifier, OwnElements, OwnKind
 
 
 def paint(kind, rng, side=64):
@@ -119,7 +120,7 @@ def test_errors_are_sentences(tmp_path):
     with pytest.raises(tessera.Error, match="missing.png"):
         machine.partial_fit([X[0], missing], ["disc", "disc"])
     assert len(machine.images_) == 3
-    with pytest.raises(ValueError, match="classes: expected some of bar, cross, disc, found fish"):
+    with pytest.raises(tessera.InvalidValueError, match="classes: expected some of bar, cross, disc, found fish"):
         machine.explain(X[0], ["fish"])
 
 
@@ -136,12 +137,153 @@ def test_cancelling_leaves_the_machine_as_it_was():
     assert len(machine.images_) == 9
 
 
+def test_classes_are_sorted_and_scores_go_with_them():
+    (X, y), (queries, truths) = painted(4, 1), painted(3, 2)
+    numbers = {"disc": 9, "bar": 100, "cross": 10}
+    machine = CkmClassifier().fit(X, [numbers[label] for label in y], groups=range(12))
+    assert machine.classes_.tolist() == [9, 10, 100] and machine.classes_.dtype == np.int64
+    assert machine.score(queries, [numbers[label] for label in truths]) == 1
+    scores = machine.decision_function(queries)
+    assert np.array_equal(machine.classes_[scores.argmax(axis=1)], machine.predict(queries))
+    for query, own in zip(queries, scores):
+        assert [why.score for why in machine.explain(query, [9, 10, 100])] == pytest.approx(sorted(own, reverse=True))
+    two = CkmClassifier(judge=False).fit(X[:2], [9, 10])
+    assert np.array_equal(two.predict(queries) == 10, two.decision_function(queries) > 0)
+    assert CkmClassifier(judge=False).fit(X[:2], [1, 2]).partial_fit(X[2:3], [2.0]).classes_.tolist() == [1, 2]
+
+
+def test_texts_and_numbers_do_not_mix(tmp_path):
+    X, y = painted(2, 1)
+    CkmClassifier(judge=False).fit(X, [1, 2, 3] * 2).save(tmp_path / "model")
+    opened = CkmClassifier.load(tmp_path / "model")
+    with pytest.raises(ValueError, match="y: expected texts as classes, as before, found numbers such as"):
+        opened.partial_fit(X[:1], [4])
+    assert opened.partial_fit(X[:1], ["4"], ids=[50]).classes_.tolist() == ["1", "2", "3", "4"]
+    opened.forget(range(100))
+    assert opened.partial_fit(X[:2], [2, 1]).classes_.tolist() == [1, 2]
+
+
+def test_groups_that_are_not_known():
+    X, y = painted(4, 1)
+    unknown = [CkmClassifier().fit(X, y, groups=groups) for groups in [None, [None] * 12, np.full(12, np.nan), [float("nan")] * 12]]
+    assert len({machine.held_out_accuracy_ for machine in unknown}) == 1
+    scores = [machine.decision_function(X[:2]) for machine in unknown]
+    assert all(np.array_equal(own, scores[0]) for own in scores)
+    # One object shows all there is of a class.
+    assert CkmClassifier().fit(X, y, groups=y).held_out_accuracy_ is None
+
+
+def test_confidence_is_there_once_images_were_judged():
+    (X, y), (queries, _) = painted(4, 1), painted(1, 2)
+    machine = CkmClassifier(judge=False).fit(X, y, groups=range(12))
+    with pytest.raises(ValueError, match="There is no confidence: no image was left out and judged"):
+        machine.confidence(queries)
+    usual = CkmClassifier().fit(X, y, groups=range(12))
+    assert np.array_equal(machine.calibrate().confidence(queries), usual.confidence(queries))
+    assert machine.held_out_accuracy_ == usual.held_out_accuracy_
+
+
+def stains(values, n=6, seed=0):
+    rng = np.random.default_rng(seed)
+    return OwnElements((200, 100), [(rng.uniform(0, 100, (n, 2)), rng.normal(values, 0.03, (n, 3)).clip(0, 1))])
+
+
+def test_elements_of_your_own_are_recognised_and_pickled():
+    kind = OwnKind("stain", dimension=3, rho=0.5)
+    classes = {"oak": [0.9, 0.1, 0.2], "elm": [0.2, 0.7, 0.4], "ash": [0.1, 0.2, 0.9]}
+    X, y = [stains(values, seed=i) for i, values in enumerate([*classes.values()] * 4)], [*classes] * 4
+    trees = CkmClassifier(kind).fit(X, y, groups=range(12))
+    queries = [stains(values, seed=50) for values in classes.values()]
+    assert trees.predict(queries).tolist() == list(classes) and trees.held_out_accuracy_ == 1
+    why = trees.explain(queries[0])[0]
+    assert {piece.kind for piece in why.pieces} == {"stain"}
+    assert sum(piece.value for piece in why.pieces) + why.term + why.whole == pytest.approx(why.score, rel=1e-6)
+    again = pickle.loads(pickle.dumps(clone(trees).fit(X, y, groups=range(12))))
+    assert np.array_equal(again.decision_function(queries), trees.decision_function(queries))
+    rng = np.random.default_rng(0)
+    stamps = rng.integers(0, 256, (2, 8, 32), dtype=np.uint8)
+    places = rng.uniform(0, 99, (8, 2))
+    two = CkmClassifier([OwnKind("stamp"), kind], judge=False)
+    both = lambda stamp, values: OwnElements((100, 100), [(places, stamp), stains(values).parts[0]])
+    two.fit([both(stamps[0], classes["oak"]), both(stamps[1], classes["oak"])], ["bell", "anchor"])
+    assert two.predict([both(stamps[0] ^ 1, classes["oak"]), both(stamps[1] ^ 1, classes["oak"])]).tolist() == ["bell", "anchor"]
+    for image, said in [
+        (OwnElements((10, 10), []), "a list for each kind that the caller brings"),
+        (OwnElements((10, 10), [([[1, 1]], [[0.5, 0.5]])]), "values of `stain`"),
+        (OwnElements((0, 10), [([[1, 1]], [[0.5, 0.5, 0.5]])]), "size"),
+        (np.zeros((20, 20, 3), dtype=np.uint8), "expected"),
+    ]:
+        with pytest.raises(tessera.Error, match=said):
+            trees.predict([image])
+    with pytest.raises(ValueError, match="parts: expected 1 rows of features"):
+        trees.predict([OwnElements((10, 10), [([[1, 1]], [[0.5] * 3] * 2)])])
+    with pytest.raises(ValueError, match="elements: expected a name, an OwnKind or several"):
+        CkmClassifier(elements=[3]).fit(X, y)
+
+
+def test_what_is_compared_follows_the_number_of_images(tmp_path):
+    kind = OwnKind("stain", dimension=3, rho=0.5)
+    many = [OwnElements((10, 10), [([[i % 10, 5]], [[0.1, i % 7 / 7, 0.5]])]) for i in range(5001)]
+    few = CkmClassifier(kind, judge=False).fit(many[:4], ["a", "b"] * 2)
+    few.save(tmp_path / "model")
+    exact = CkmClassifier(kind, judge=False, search="exact").fit(many[:4], ["a", "b"] * 2)
+    for machine, after in [
+        (few, "shortlist"),
+        (pickle.loads(pickle.dumps(few)), "shortlist"),
+        (CkmClassifier.load(tmp_path / "model"), "shortlist"),
+        (pickle.loads(pickle.dumps(exact)), "exact"),
+    ]:
+        assert machine.search_ == "exact"
+        assert machine.partial_fit(many[4:], ["a"] * 4997).search_ == after
+        machine.forget([5000])
+        assert machine.search_ == "exact"
+
+
+def test_learned_weights_count_and_are_kept():
+    X, y = painted(6, 1)
+    machine = CkmClassifier("hog", weights="learned").fit(X, y, groups=range(18))
+    uniform = CkmClassifier("hog").fit(X, y, groups=range(18))
+    assert machine.held_out_accuracy_ >= uniform.held_out_accuracy_ - 0.06
+    again = pickle.loads(pickle.dumps(machine))
+    assert np.array_equal(again.decision_function(X), machine.decision_function(X))
+    with pytest.raises(ValueError, match="weights: expected uniform or learned, found heavy"):
+        CkmClassifier(weights="heavy").fit(X, y)
+
+
+def test_explanations_are_pictures_in_notebooks(tmp_path):
+    (X, y), (queries, _) = painted(3, 1), painted(1, 2)
+    paths = [tmp_path / f"{i}.png" for i in range(9)]
+    for path, pixels in zip(paths, X):
+        Image.fromarray(pixels).save(path)
+    by_files = CkmClassifier(judge=False).fit(paths, y).picture(queries[0])
+    machine = CkmClassifier(judge=False).fit(X, y)
+    by_pixels = machine.picture(queries[0], images=dict(enumerate(X)))
+    assert by_files.missing == by_pixels.missing == 0 and by_files.png == by_pixels.png
+    bare = machine.picture(queries[0])
+    assert bare.missing > 0 and bare.png != by_files.png
+    by_files.save(tmp_path / "why.png")
+    drawn = np.asarray(Image.open(tmp_path / "why.png"))
+    assert drawn.shape == (512, 1256, 3) and drawn.std() > 20
+    assert base64.b64decode(by_files._repr_png_()) == by_files.png
+    alone = machine.picture(queries[0], ["cross"])
+    assert alone.png != bare.png
+    # Lines begin at the pieces of the image that lead most over the second class.
+    best, second = machine.explain(queries[0])[:2]
+    theirs = {(piece.kind, piece.position): piece.value for piece in second.pieces}
+    lead = max(best.pieces, key=lambda piece: piece.value - theirs[piece.kind, piece.position])
+    x, y = (round(16 + (place + 0.5) * 480 / 64) for place in lead.position)
+    assert tuple(drawn[y, x]) in [(214, 62, 62), (35, 120, 200), (40, 150, 80), (205, 120, 20), (140, 80, 190), (20, 150, 160)]
+    with pytest.raises(tessera.Error, match="classes: expected some of bar, cross, disc, found fish"):
+        machine.picture(queries[0], ["fish"])
+
+
 PROGRAM = os.environ.get("TESSERA_PROGRAM") or shutil.which("tessera")
 
 
 @pytest.mark.skipif(not PROGRAM, reason="needs the program: its path in TESSERA_PROGRAM")
 def test_the_program_opens_models_and_answers_alike(tmp_path):
-    (X, y), (queries, _) = painted(4, 1), painted(1, 2)
+    # Enough that kinds of pieces are fitted.
+    (X, y), (queries, _) = painted(15, 1), painted(1, 2)
     for i, (pixels, label) in enumerate(zip(X, y)):
         Path(tmp_path / "images" / label).mkdir(parents=True, exist_ok=True)
         Image.fromarray(pixels).save(tmp_path / "images" / label / f"{i}.png")
@@ -154,7 +296,11 @@ def test_the_program_opens_models_and_answers_alike(tmp_path):
     answer = json.loads(told.stdout)
     assert opened.predict(queries[:1])[0] == answer["class"]
     assert opened.confidence(queries[:1])[0] == answer["confidence"]
-    # And the other way round.
+    # And what is fitted here is what the program fits.
+    paths = [tmp_path / "images" / name for _, name, _ in sorted(opened.images_)]
+    trained = CkmClassifier().fit(paths, [path.parent.name for path in paths])
+    assert trained.kind_weights_ == opened.kind_weights_ and trained.held_out_accuracy_ == opened.held_out_accuracy_
+    assert np.array_equal(trained.decision_function(queries), opened.decision_function(queries))
     CkmClassifier().fit(X, y).save(tmp_path / "ours")
     ours = CkmClassifier.load(tmp_path / "ours")
     told = subprocess.run(

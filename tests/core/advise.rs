@@ -7,7 +7,7 @@ use tessera_core::advise::{
     Adviser, AdviserKind, CalibrationRecord, CheckpointedEnsemble, ContextualAdviser, Ensemble, LearnedLabel, LinearAdviser, LocalMeans,
     MemoryAdviser, Mixture, Nearest, NeighbourVote, Opinion, Pool, Projector, Recurrence, recognised,
 };
-use tessera_core::bytes::{Reader, Stored, Writer};
+use tessera_core::bytes::{Reader, Stored, Writer, restored, stored};
 use tessera_core::ckm::Without;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::cmt::{Cmt, CmtOptions};
@@ -489,4 +489,24 @@ fn an_ensemble_learns_and_unlearns() {
     assert!(history.go_back(299).len() <= 32);
     assert!(Ensemble::new(&[], 40, random::seeded(1)).is_err());
     assert!(Ensemble::new(&[AdviserKind::Recogniser], 40, random::seeded(1)).is_ok());
+}
+
+#[test]
+fn an_ensemble_goes_on_after_saving() {
+    let mut ensemble = Ensemble::new(&AdviserKind::ALL, 40, random::stream(1, 1)).unwrap();
+    let lessons = lessons(60);
+    for lesson in &lessons[..30] {
+        ensemble.learn(&lesson.views, lesson.class).unwrap();
+    }
+    let bytes = stored(&ensemble);
+    let mut again: Ensemble = restored("ensemble", &bytes).unwrap();
+    assert_eq!(stored(&again), bytes);
+    for lesson in &lessons[30..] {
+        let [ours, theirs] = [&mut ensemble, &mut again].map(|own| own.learn(&lesson.views, lesson.class).unwrap());
+        assert_eq!(ours, theirs);
+    }
+    assert_eq!(stored(&again), stored(&ensemble));
+    for cut in [0, 5, bytes.len() / 2, bytes.len() - 1] {
+        assert!(restored::<Ensemble>("ensemble", &bytes[..cut]).is_err());
+    }
 }

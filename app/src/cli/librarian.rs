@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
-use tessera_core::library::Library;
 use tessera_core::library::import::hold;
+use tessera_core::library::{Library, spellings};
 
 use super::output::Output;
 use crate::session::Session;
@@ -204,15 +204,6 @@ impl Finder {
         let found = spellings(image).find_map(|path| by_path.get(&path).copied());
         found.ok_or_else(|| unknown(if image.is_file() { "a file that is not in it" } else { "none of that path" }))
     }
-}
-
-/// The absolute paths that a path may stand for. A library knows a link by its own name in the
-/// canonical path of its folder.
-fn spellings(path: &Path) -> impl Iterator<Item = PathBuf> {
-    let in_folder = |path: &Path| Some(std::fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?));
-    let full = std::path::absolute(path).ok();
-    let beside = full.as_deref().and_then(in_folder);
-    full.into_iter().chain(beside).chain(std::fs::canonicalize(path).ok())
 }
 
 /// The images of those paths or `#ID`s, each once.

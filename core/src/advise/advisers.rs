@@ -1,6 +1,7 @@
 //! Advisers: the learners of other modules, behind one trait.
 
 use super::mixture::Opinion;
+use crate::bytes::{Reader, Stored, Writer};
 use crate::ckm::Scores;
 use crate::cmt::Cmt;
 use crate::contextual::{ContextualOptions, EllipsoidLadder, Served, ServedRound};
@@ -74,6 +75,17 @@ impl Adviser<[f64]> for ContextualAdviser {
     }
 }
 
+impl Stored for ContextualAdviser {
+    /// The last query is not kept: a label comes with its own.
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.served);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self { served: from.get()?, last: None })
+    }
+}
+
 /// A classical linear rule.
 #[derive(Clone, Debug)]
 pub struct LinearAdviser {
@@ -84,14 +96,28 @@ pub struct LinearAdviser {
 impl LinearAdviser {
     /// An adviser that knows no class.
     pub fn new(rule: Rule, dimension: usize) -> Self {
-        let name = match rule {
-            Rule::Perceptron => "perceptron",
-            Rule::Averaged => "averaged",
-            Rule::CrammerSinger => "crammer-singer",
-            Rule::PassiveAggressive { .. } => "pa",
-            Rule::SecondOrder { .. } => "second-order",
-        };
-        Self { name, learner: Multiclass::new(rule, dimension) }
+        Self { name: name_of(rule), learner: Multiclass::new(rule, dimension) }
+    }
+}
+
+impl Stored for LinearAdviser {
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.learner);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let learner: Multiclass = from.get()?;
+        Ok(Self { name: name_of(learner.rule()), learner })
+    }
+}
+
+fn name_of(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Perceptron => "perceptron",
+        Rule::Averaged => "averaged",
+        Rule::CrammerSinger => "crammer-singer",
+        Rule::PassiveAggressive { .. } => "pa",
+        Rule::SecondOrder { .. } => "second-order",
     }
 }
 
@@ -123,6 +149,19 @@ impl MemoryAdviser {
     /// An adviser over an empty memory, which searches `leaves` leaves for each query.
     pub fn new(memory: Cmt<ClassId>, leaves: usize) -> Self {
         Self { memory, leaves, next: 0 }
+    }
+}
+
+impl Stored for MemoryAdviser {
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.memory);
+        out.count(self.leaves);
+        out.put(&self.next);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let (memory, leaves, next): (_, u64, _) = (from.get()?, from.get()?, from.get()?);
+        Ok(Self { memory, leaves: usize::try_from(leaves).unwrap_or(usize::MAX), next })
     }
 }
 

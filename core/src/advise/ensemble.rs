@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use super::member::{AdviserKind, Member};
 use super::mixture::{Advice, Mixture, Opinion};
 use super::views::Views;
+use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 use crate::ids::ClassId;
-use crate::random::Rng;
+use crate::random::{self, Rng};
 
 /// Advisers and their mixture. A copy is a checkpoint: it goes on as the original would have.
 #[derive(Clone, Debug)]
@@ -27,6 +28,12 @@ pub struct Times {
     pub advisers: Vec<Duration>,
     /// The mixture.
     pub mixture: Duration,
+}
+
+impl Times {
+    fn none(advisers: usize) -> Self {
+        Self { advisers: vec![Duration::ZERO; advisers], mixture: Duration::ZERO }
+    }
 }
 
 /// The positions of the advisers that the mixture trusts most at first: the recogniser, which is
@@ -49,8 +56,7 @@ impl Ensemble {
         let favourites = favourites(kinds);
         let has_others = !favourites.is_empty() && favourites.len() < kinds.len();
         let mixture = if has_others { Mixture::favouring(&favourites, kinds.len())? } else { Mixture::new(kinds.len())? };
-        let times = Times { advisers: vec![Duration::ZERO; kinds.len()], mixture: Duration::ZERO };
-        Ok(Self { kinds: kinds.to_vec(), members, mixture, rng, times })
+        Ok(Self { kinds: kinds.to_vec(), members, mixture, rng, times: Times::none(kinds.len()) })
     }
 
     /// The kinds of its advisers, in their order.
@@ -129,5 +135,32 @@ impl Ensemble {
             *time += start.elapsed();
         }
         Ok(())
+    }
+}
+
+/// What was saved goes on as the ensemble would have, to the last bit; the time that it has spent
+/// is not kept.
+impl Stored for Ensemble {
+    fn write(&self, out: &mut Writer) {
+        let names: Vec<String> = self.kinds.iter().map(|kind| kind.name().to_owned()).collect();
+        out.put(&names);
+        self.members.iter().for_each(|member| member.write(out));
+        out.put(&self.mixture);
+        out.bytes(&random::state(&self.rng));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let names: Vec<String> = from.get()?;
+        let kind = |name: &String| AdviserKind::ALL.into_iter().find(|kind| kind.name() == name);
+        let Some(kinds) = names.iter().map(kind).collect::<Option<Vec<AdviserKind>>>() else {
+            return Err(from.wrong("names of advisers", names.join(", ")));
+        };
+        let members = kinds.iter().map(|kind| Member::read(*kind, from)).collect::<Result<Vec<_>>>()?;
+        let mixture: Mixture = from.get()?;
+        if mixture.n_advisers() != kinds.len() {
+            return Err(from.wrong(format!("a mixture of {}", kinds.len()), mixture.n_advisers().to_string()));
+        }
+        let times = Times::none(kinds.len());
+        Ok(Self { kinds, members, mixture, rng: random::restored(&from.bytes::<56>()?), times })
     }
 }

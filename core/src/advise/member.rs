@@ -4,6 +4,7 @@ use super::advisers::{Adviser, ContextualAdviser, LinearAdviser, MemoryAdviser};
 use super::mixture::Opinion;
 use super::neighbours::{LocalMeans, Nearest, NeighbourVote};
 use super::views::{Views, small_dimension};
+use crate::bytes::{Reader, Writer};
 use crate::cmt::{Cmt, CmtOptions};
 use crate::error::Result;
 use crate::ids::ClassId;
@@ -96,6 +97,30 @@ impl Member {
             AdviserKind::Perceptron => Self::Linear(LinearAdviser::new(Rule::Perceptron, dimension)),
             AdviserKind::SecondOrder => Self::Linear(LinearAdviser::new(Rule::SecondOrder { ridge: 1.0 }, dimension)),
             AdviserKind::Captions => Self::Captions(MemoryAdviser::new(Cmt::new(&CmtOptions::default())?, LEAVES)),
+            AdviserKind::Recogniser => Self::Recogniser,
+        })
+    }
+
+    pub(super) fn write(&self, out: &mut Writer) {
+        match self {
+            Self::Contextual(own) => out.put(own),
+            Self::Linear(own) => out.put(own),
+            Self::Nearest(own) => out.put(own),
+            Self::NeighbourVote(own) => out.put(own),
+            Self::LocalMeans(own) => out.put(own),
+            Self::Captions(own) => out.put(own),
+            Self::Recogniser => {}
+        }
+    }
+
+    pub(super) fn read(kind: AdviserKind, from: &mut Reader<'_>) -> Result<Self> {
+        Ok(match kind {
+            AdviserKind::Contextual => Self::Contextual(from.get()?),
+            AdviserKind::PassiveAggressive | AdviserKind::Perceptron | AdviserKind::SecondOrder => Self::Linear(from.get()?),
+            AdviserKind::Nearest => Self::Nearest(from.get()?),
+            AdviserKind::NeighbourVote => Self::NeighbourVote(from.get()?),
+            AdviserKind::LocalMeans => Self::LocalMeans(from.get()?),
+            AdviserKind::Captions => Self::Captions(from.get()?),
             AdviserKind::Recogniser => Self::Recogniser,
         })
     }

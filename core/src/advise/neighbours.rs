@@ -6,9 +6,10 @@
 
 use super::advisers::Adviser;
 use super::mixture::Opinion;
+use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId, Neighbor};
-use crate::learn::{check_class, check_query};
+use crate::learn::{MOST_CLASSES, check_class, check_query};
 use crate::linalg::double::{add_scaled, squared_distance};
 use crate::nearest::TopK;
 use crate::random::Rng;
@@ -62,6 +63,26 @@ impl Labelled {
     }
 }
 
+impl Stored for Labelled {
+    fn write(&self, out: &mut Writer) {
+        out.count(self.dimension);
+        out.count(self.n_classes);
+        out.put(&self.examples);
+        out.put(&self.classes);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let (dimension, n_classes): (u64, u64) = (from.get()?, from.get()?);
+        let (examples, classes): (Vec<f64>, Vec<ClassId>) = (from.get()?, from.get()?);
+        let [dimension, n_classes] = [dimension, n_classes].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        let is_whole = dimension.checked_mul(classes.len()) == Some(examples.len()) && n_classes <= MOST_CLASSES;
+        if !is_whole || classes.iter().any(|class| class.index() >= n_classes) {
+            return Err(from.wrong("a row for each labelled example", format!("{} values of {}", examples.len(), classes.len())));
+        }
+        Ok(Self { dimension, examples, classes, n_classes })
+    }
+}
+
 /// Minus the logarithm of a distance whose square is known; minus infinity where there is none.
 fn score(square: Option<f64>) -> f64 {
     square.map_or(f64::NEG_INFINITY, |square| -(square.sqrt() + TINY).ln())
@@ -75,6 +96,16 @@ impl Nearest {
     /// An adviser without examples.
     pub fn new(dimension: usize) -> Self {
         Self(Labelled::new(dimension))
+    }
+}
+
+impl Stored for Nearest {
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.0);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        from.get().map(Self)
     }
 }
 
@@ -108,6 +139,16 @@ impl NeighbourVote {
     /// An adviser without examples.
     pub fn new(dimension: usize) -> Self {
         Self(Labelled::new(dimension))
+    }
+}
+
+impl Stored for NeighbourVote {
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.0);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        from.get().map(Self)
     }
 }
 
@@ -148,6 +189,16 @@ impl LocalMeans {
     /// An adviser without examples.
     pub fn new(dimension: usize) -> Self {
         Self(Labelled::new(dimension))
+    }
+}
+
+impl Stored for LocalMeans {
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.0);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        from.get().map(Self)
     }
 }
 

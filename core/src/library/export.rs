@@ -1,7 +1,7 @@
 //! Exports of a library: its labels and captions as rows, its recogniser as a model.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::state::{Image, State};
@@ -48,6 +48,15 @@ pub(super) fn model(state: &State, ckm: &Ckm, calibration: Calibration, metrics:
     }
     let root = only.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(RecogniserModel { ckm: Arc::new(named), calibration, metrics, root })
+}
+
+/// The absolute paths that a path may stand for. A library knows a link by its own name in the
+/// canonical path of its folder.
+pub fn spellings(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let in_folder = |path: &Path| Some(std::fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?));
+    let full = std::path::absolute(path).ok();
+    let beside = full.as_deref().and_then(in_folder);
+    full.into_iter().chain(beside).chain(std::fs::canonicalize(path).ok())
 }
 
 /// The images by the full paths of their files, removed ones too. Of two images of one path it is

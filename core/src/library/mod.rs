@@ -122,6 +122,7 @@ use state::{Place, Root, State};
 use store::Store;
 
 pub use catching_up::CatchingUp;
+pub use export::spellings;
 pub use files::{CACHE, DATABASE, MODELS, is_library};
 pub use glimpse::{Glimpse, GlimpseLikeness};
 pub use opening::first_images;

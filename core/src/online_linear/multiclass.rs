@@ -70,6 +70,11 @@ impl Multiclass {
         Self { rule, dimension, weights: Vec::new(), steps: Vec::new(), rounds: 0.0, inverse }
     }
 
+    /// How it learns.
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
     /// The number of classes.
     pub fn n_classes(&self) -> usize {
         self.weights.len() / self.dimension.max(1)

@@ -1,13 +1,17 @@
 //! The likeness of whole images: learned in one pass, taken back exactly, a part of every score.
 
 use std::collections::BTreeSet;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use proptest::prelude::*;
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
 use tessera_core::ckm::class_terms::ClassTerms;
 use tessera_core::ckm::held_out::HeldOut;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::presets::Preset;
-use tessera_core::ckm::{Ckm, Scores, Without};
+use tessera_core::ckm::{Ckm, Example, Scores, Without};
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::progress::Progress;
 use tessera_core::random;
@@ -21,6 +25,28 @@ fn counting(whole: f64) -> ClassTerms {
 
 fn scores(ckm: &Ckm, without: Without<'_>) -> Vec<Scores> {
     ckm.examples().map(|(_, example)| ckm.scores(&example.elements.get(), without)).collect()
+}
+
+/// What a query is compared with is made at the first score, on all threads: none of these may wait
+/// for another that takes up the next query meanwhile.
+#[test]
+fn many_queries_at_once_do_not_wait_for_each_other() {
+    let (done, ended) = channel();
+    std::thread::spawn(move || {
+        let pool = ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+        let ckm = with_whole();
+        let queries: Vec<&Example> = ckm.examples().map(|(_, example)| example).collect();
+        for round in 0..40 {
+            let mut fresh = ckm.clone();
+            fresh.remove(ItemId(round % 27));
+            let all: Vec<Scores> =
+                pool.install(|| queries.par_iter().map(|query| fresh.scores(&query.elements.get(), Without::Nothing)).collect());
+            let one = fresh.scores(&queries[0].elements.get(), Without::Nothing);
+            assert_eq!(all[0], one);
+        }
+        done.send(()).unwrap();
+    });
+    ended.recv_timeout(Duration::from_secs(300)).expect("scores wait for each other");
 }
 
 /// A machine of 27 toys in which the whole counts.

@@ -89,22 +89,41 @@ pub struct Alike {
     pub value: f64,
 }
 
+/// What is there, or is made now. Making takes all threads, and one of them that waits takes up the
+/// next image, which may want the same: so no one waits for who makes it, as in `get_or_init`
+/// itself. Two that make it make equal ones, and the first stays.
+fn made_once<T>(place: &OnceLock<Arc<T>>, make: impl FnOnce() -> T) -> &T {
+    if let Some(there) = place.get() {
+        return there;
+    }
+    let made = Arc::new(make());
+    place.get_or_init(|| made)
+}
+
 impl Ckm {
     /// Whether whole images have a value: not where all kinds are binary or brought by the caller.
     pub(super) fn sees_whole_images(&self) -> bool {
         are_there(&self.options.kinds)
     }
 
+    /// Makes what scores need that is the same for all queries and not there yet: before many are
+    /// scored side by side, each of which would make it otherwise.
+    pub fn prepare(&self) {
+        if self.sees_whole_images() && self.terms.whole() > 0.0 {
+            self.solution();
+        }
+    }
+
     fn sums(&self) -> &Sums {
-        self.whole.sums.get_or_init(|| {
+        made_once(&self.whole.sums, || {
             let images: Vec<(ClassId, &Example)> = self.examples().collect();
             let of = |(class, example): &(ClassId, &Example)| (class.index(), features(&example.elements.get(), &self.options.kinds));
-            Arc::new(Sums::of(self.classes.len(), &images, of))
+            Sums::of(self.classes.len(), &images, of)
         })
     }
 
     fn solution(&self) -> &Solution {
-        self.whole.solution.get_or_init(|| Arc::new(self.sums().solve()))
+        made_once(&self.whole.solution, || self.sums().solve())
     }
 
     fn left_out(&self, without: Without<'_>) -> Vec<(usize, Features)> {
