@@ -35,6 +35,8 @@ type File = (String, Vec<u8>, Option<String>, Option<String>, Vec<String>);
 type Known = (String, String, Option<String>, Vec<u8>, Vec<u8>);
 /// An image that was found by words: its hash, score, place, best caption, and what words add.
 type Worded = (String, f64, String, Option<String>, Vec<(String, f64)>);
+/// The classes with their scores, the best first, and the confidence.
+type Recognised = (Vec<(String, f64)>, f64);
 
 fn told(entry: ShardEntry) -> Entry {
     (entry.file, entry.hash, entry.images, entry.bytes)
@@ -240,7 +242,7 @@ pub(crate) fn recognition<'py>(py: Python<'py>, manifest: &Manifest, elements: V
 /// For each image all classes with their scores, the best first, and the confidence in that. `report`
 /// is what [`judged`] wrote.
 #[pyfunction]
-pub(crate) fn recognised(py: Python<'_>, job: Vec<u8>, state: Vec<u8>, report: Option<&str>) -> PyResult<Vec<(Vec<(String, f64)>, f64)>> {
+pub(crate) fn recognised(py: Python<'_>, job: Vec<u8>, state: Vec<u8>, report: Option<&str>) -> PyResult<Vec<Recognised>> {
     let (job, state) = both::<RecognitionJob>(&job, &state)?;
     let read = |text: &str| serde_json::from_str::<(ClassTerms, Calibration)>(text);
     let wrong = |error: serde_json::Error| exception(Error::value("report", "one of `evaluate`", error.to_string()));
