@@ -311,7 +311,7 @@ impl Library {
         let (hits, remark) = self.with(py, told, |library, progress| {
             let text = TextQuery::parse(words);
             let by = look.map(|name| look_of(library, name)).transpose()?;
-            if !text.is_empty() || (like.is_some() && matches!(by, None | Some(Look::Network))) {
+            if !text.is_empty() || (like.is_some() && by.as_ref().is_none_or(Look::takes_network)) {
                 Self::complete(library, progress)?;
             }
             let look = like.map(|image| self.like(library, &image, by.as_ref(), progress)).transpose()?;
@@ -347,7 +347,7 @@ impl Library {
     ) -> PyResult<Vec<(u32, Option<PathBuf>, f64, f64)>> {
         let (alike, remark) = self.with(py, told, |library, progress| {
             let by = look.map(|name| look_of(library, name)).transpose()?;
-            if matches!(by, None | Some(Look::Network)) {
+            if by.as_ref().is_none_or(Look::takes_network) {
                 Self::complete(library, progress)?;
             }
             let mut query = self.like(library, &image, by.as_ref(), progress)?;

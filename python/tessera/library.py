@@ -210,7 +210,7 @@ class Library:
 
     def similar(self, image: Named, k: int = 20, *, look: str | None = None, recall: float | None = None) -> list[Alike]:
         """The ``k`` images that look most like one, of the library or any file. ``look`` is what is compared:
-        ``"appearance"``, ``"edges"``, ``"colours"``, ``"network"``, a set of vectors that was brought, or
+        ``"appearance"``, ``"edges"``, ``"colours"``, ``"network"``, ``"words"``, ``"elements"``, a set of vectors that was brought, or
         the usual. ``recall`` is the share of them that an index is to find; 1 compares all. A library of many images
         makes or renews an index after the answer, where one is due."""
         return [Alike(*row) for row in self._native.similar(_named(image), k, look, recall, teller(self.progress))]

@@ -249,3 +249,62 @@ fn what_cannot_be_clustered_is_said() {
     world.run("cluster lib.tessera --clusters 0".split(' ')).ended(2);
     world.run("cluster lib.tessera --by nothing-like-that".split(' ')).ended(65).complains("none of 1 images");
 }
+
+/// The last digits of the names of the typical images of each cluster.
+fn seeds(found: &Value) -> Vec<Vec<u8>> {
+    let seed = |image: &Value| image["path"].as_str().unwrap()[..].trim_end_matches(".png").rsplit('-').next().unwrap().parse().unwrap();
+    let list = found["list"].as_array().unwrap();
+    list.iter().map(|cluster| cluster["typical"].as_array().unwrap().iter().map(seed).collect()).collect()
+}
+
+#[test]
+fn images_are_compared_by_the_words_of_their_captions() {
+    let world = world();
+    // The even ones of all colours are of boats, the odd ones of trees; the last two have no caption.
+    let boats = ["Two boats sail on the sea", "A boat at sea, under sail", "The sails of a boat"];
+    let trees = ["An old tree in the forest", "Trees with green leaves", "A forest of old trees"];
+    let mut captions = String::new();
+    for kind in 0..3 {
+        for seed in 0..10 {
+            let words = if seed % 2 == 0 { boats[(seed / 2 + kind) % 3] } else { trees[(seed / 2 + kind) % 3] };
+            captions += &format!("{kind}-{seed:02}.png#0\t{words}\n");
+        }
+    }
+    world.file("captions.txt", captions.as_bytes());
+    world.run(["import", "lib.tessera", "photos", "--labels", "none", "--captions", "captions.txt"]).ended(0);
+    let found = clusters(&world, "--by words --clusters 2 -k 50");
+    assert_eq!((&found["by"], &found["images"], &found["left_out"]), (&"words".into(), &30.into(), &6.into()), "{found}");
+    for seeds in seeds(&found) {
+        assert!(seeds.len() == 15 && seeds.iter().all(|seed| seed % 2 == seeds[0] % 2), "{found}");
+    }
+    assert_eq!(clusters(&world, "--by words --clusters 2 -k 50 --again --threads 1"), found, "on any number of threads");
+    // An image that is captioned later is given its cluster.
+    world.file("captions.txt", b"0-11.png#0\tAn old boat on the sea\n");
+    world.run(["import", "lib.tessera", "photos", "--labels", "none", "--captions", "captions.txt"]).ended(0);
+    let after = clusters(&world, "-k 50");
+    let boat = seeds(&after).into_iter().find(|seeds| seeds.contains(&0)).unwrap();
+    assert_eq!((&after["images"], boat.len(), boat.contains(&11)), (&31.into(), 16, true), "{after}");
+    let hits = world.run("similar lib.tessera photos/0-00.png --by words -k 3 --json".split(' ')).ended(0).object();
+    assert!(hits["hits"].as_array().unwrap().iter().all(|hit| hit["caption"].as_str().unwrap().contains("boat")), "{hits}");
+    world.run("similar lib.tessera photos/0-10.png --by words".split(' ')).ended(65).complains("has a caption");
+    let map = world.run("map lib.tessera --by words --rounds 5 --to map.csv --json".split(' ')).ended(0).object();
+    assert_eq!((&map["by"], &map["points"]), (&"words".into(), &31.into()), "{map}");
+}
+
+#[test]
+fn images_are_compared_by_the_recognisers_elements() {
+    let world = world();
+    let found = clusters(&world, "--by elements --clusters 3 -k 50");
+    assert_eq!((&found["by"], &found["images"], &found["left_out"]), (&"elements".into(), &36.into(), &0.into()), "{found}");
+    assert!(kinds(&found).iter().all(|kinds| kinds.len() == 12 && kinds.chars().all(|kind| kinds.starts_with(kind))), "{found}");
+    // What is kept of them in the cache can be made again.
+    fs::remove_file(world.at("lib.tessera/cache.db")).unwrap();
+    assert_eq!(clusters(&world, "--by elements --clusters 3 -k 50"), found);
+    // Other elements, other vectors: none is assigned by clusters of those before, which begin anew.
+    world.run("train lib.tessera --learned-features off".split(' ')).ended(0);
+    let anew = clusters(&world, "--by elements --clusters 3 -k 50");
+    assert_eq!(anew["iterations"], 20, "{anew}");
+    let hits = world.run("similar lib.tessera photos/0-00.png --by elements -k 11 --json".split(' ')).ended(0).object();
+    let path = |hit: &Value| hit["path"].as_str().unwrap().rsplit(['/', '\\']).next().unwrap().to_owned();
+    assert!(hits["hits"].as_array().unwrap().iter().map(path).all(|name| name.starts_with("0-")), "{hits}");
+}

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use image::imageops;
 use serde_json::Value;
 
 use crate::world::World;
@@ -92,8 +93,14 @@ fn a_map_is_drawn_with_a_legend() {
     for more in ["", " --thumbnails"] {
         map(&world, &format!("--to map.png --rounds 20 --size 300{more}"));
         let picture = image::open(world.at("map.png")).unwrap().to_rgb8();
-        assert_eq!(picture.dimensions(), (300, 300));
+        assert_eq!(picture.dimensions(), (520, 300), "beside the map stands its legend");
         assert!(picture.pixels().any(|pixel| pixel.0 != [255, 255, 255]));
+        let legend = imageops::crop_imm(&picture, 300, 0, 220, 60).to_image();
+        for entry in said["legend"].as_array().unwrap() {
+            let [r, g, b] = [1, 3, 5].map(|at| u8::from_str_radix(&entry["colour"].as_str().unwrap()[at..at + 2], 16).unwrap());
+            assert_eq!(legend.pixels().filter(|pixel| pixel.0 == [r, g, b]).count(), 144, "{entry}");
+        }
+        assert!(legend.pixels().any(|pixel| pixel.0 < [90; 3]), "names stand beside the colours");
     }
 }
 

@@ -116,15 +116,16 @@ pub(super) fn cover_tree(session: &Session, arguments: &EvalCoverTree, out: &Out
     let scores = out.watched(session.progress(), ask)?;
     out.answer(
         || {
-            json!({"build_s": scores.build_s, "s_per_1000": scores.query_s * 1000.0, "compared": scores.compared, "n": scores.n,
+            json!({"build_s": scores.build_s, "s_per_1000": scores.query_s * 1000.0, "scan_s_per_1000": scores.scan_s * 1000.0, "compared": scores.compared, "n": scores.n,
                 "k": arguments.k, "base": arguments.base, "depth": scores.depth, "degree": scores.degree})
         },
         || {
             format!(
-                "{:.4} ms a query, which is compared with {:.0} of {} points; built in {:.2} s, {} levels, at most {} children",
+                "{:.4} ms a query, which is compared with {:.0} of {} points (all: {:.4} ms); built in {:.2} s, {} levels, at most {} children",
                 scores.query_s * 1e3,
                 scores.compared,
                 scores.n,
+                scores.scan_s * 1e3,
                 scores.build_s,
                 scores.depth,
                 scores.degree,

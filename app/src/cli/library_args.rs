@@ -237,8 +237,9 @@ pub(super) struct Similar {
     #[arg(long, default_value_t = RECALL, value_name = "R", value_parser = recall)]
     pub(super) recall: f64,
     /// What is compared: edges and colours (`appearance`), `edges` or `colours` alone, what the
-    /// network sees (`network`), or a set of vectors that was brought, by its name; without it,
-    /// what the network sees, or the appearance where it has not looked
+    /// network sees (`network`), the `words` of captions, the recogniser's `elements`, or a set of
+    /// vectors that was brought, by its name; without it, what the network sees, or the appearance
+    /// where it has not looked
     #[arg(long, value_name = "VECTORS", value_parser = look)]
     pub(super) by: Option<Look>,
     /// Only this part of the image counts, in its pixels
@@ -343,8 +344,9 @@ pub(super) struct Cluster {
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
     /// What is compared: edges and colours (`appearance`), `edges` or `colours` alone, what the
-    /// network sees (`network`), or a set of vectors that was brought, by its name; without it,
-    /// what the network sees, or the appearance where it has not looked
+    /// network sees (`network`), the `words` of captions, the recogniser's `elements`, or a set of
+    /// vectors that was brought, by its name; without it, what the network sees, or the appearance
+    /// where it has not looked
     #[arg(long, value_name = "VECTORS", value_parser = look)]
     pub(super) by: Option<Look>,
     /// The number of clusters, or `open`: as many as describe images best that took no part

@@ -28,7 +28,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Map) -> Result<Done> {
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
         let kind = check_place(&hold(library), to)?;
-        if matches!(arguments.by, None | Some(Look::Network)) {
+        if arguments.by.as_ref().is_none_or(Look::takes_network) {
             librarian.complete(library)?;
         }
         let begun = Instant::now();

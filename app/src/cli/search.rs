@@ -73,7 +73,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     let text = arguments.words.join(" ");
     let number = number(Path::new(text.trim()));
     let query = if number.is_some() { TextQuery::default() } else { TextQuery::parse(&text) };
-    let seen_by_network = !query.is_empty() || (arguments.like.is_some() && matches!(arguments.look, None | Some(Look::Network)));
+    let seen_by_network = !query.is_empty() || (arguments.like.is_some() && arguments.look.as_ref().is_none_or(Look::takes_network));
     let missing = if seen_by_network { librarian.complete(library)? } else { 0 };
     let like = match &arguments.like {
         Some(image) => Some(Arc::new(look_at(librarian, library, image, arguments.crop, arguments.look.as_ref())?)),
@@ -198,13 +198,18 @@ pub(super) fn look_at(
         }
         Ok::<_, Error>(like)
     })?;
-    if let Some(Look::Brought(set)) = by {
+    if let Some(look) = by.filter(|look| look.is_of_items()) {
         let of = like.item.filter(|_| crop.is_none());
-        let has_one = of.is_some_and(|id| hold(library).state().has_vector(id, set));
-        if !has_one {
-            let advice = "name an image of the library that has one, as a whole, or bring one of it by `tessera import --vectors`";
-            let found = if crop.is_some() { "a part of one, of which no vector was brought" } else { "one without" };
-            return Err(Error::data(path, format!("an image with a vector `{set}`"), found, advice).into());
+        if !of.is_some_and(|id| hold(library).has_look(look, id)) {
+            let advice = match look {
+                Look::Brought(_) => {
+                    "name an image of the library that has one, as a whole, or bring one of it by `tessera import --vectors`"
+                }
+                Look::Words => "name an image of the library that has a caption, as a whole",
+                _ => "name an image of the library, as a whole",
+            };
+            let found = if crop.is_some() { "a part of one, which has none" } else { "one without" };
+            return Err(Error::data(path, format!("an image with a vector `{}`", look.name()), found, advice).into());
         }
     }
     Ok(like)

@@ -21,7 +21,7 @@ use crate::session::reference::ReferenceImage;
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Similar) -> Result<Done> {
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
-        if matches!(arguments.by, None | Some(Look::Network)) {
+        if arguments.by.as_ref().is_none_or(Look::takes_network) {
             librarian.complete(library)?;
         }
         let like = look_at(librarian, library, &arguments.image, arguments.crop, arguments.by.as_ref())?;

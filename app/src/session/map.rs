@@ -258,7 +258,7 @@ impl Session {
                 "given where learned features are on, which `tessera train --learned on` turns on"
             }
             Some(Look::Brought(set)) if !library.state().vector_sets().contains_key(&**set) => {
-                "appearance, edges, colours, network or a set that `tessera vectors` lists"
+                "appearance, edges, colours, network, words, elements or a set that `tessera vectors` lists"
             }
             _ => return Ok(()),
         };

@@ -5,8 +5,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
 
+use ab_glyph::FontRef;
+use epaint_default_fonts::UBUNTU_LIGHT;
 use image::imageops::{self, FilterType};
 use image::{Rgb, RgbImage};
+use imageproc::drawing::{draw_filled_rect_mut, draw_text_mut, text_size};
+use imageproc::rect::Rect;
 use tessera_core::envelope::replace;
 use tessera_core::ids::ItemId;
 use tessera_core::layout::PlanePoint;
@@ -29,8 +33,11 @@ const LEGEND: u32 = 220;
 const LINE: u32 = 20;
 /// The side of a thumbnail, as a share of the map's.
 const THUMBNAIL: f32 = 0.03;
-/// Ground of drawn maps.
+/// The height of letters in a picture.
+const LETTERS: f32 = 16.0;
+/// Ground and letters of drawn maps.
 const GROUND: [u8; 3] = [255, 255, 255];
+const INK: [u8; 3] = [0, 0, 0];
 
 /// A map that is to be written.
 pub struct DrawnMap<'a> {
@@ -150,9 +157,29 @@ impl DrawnMap<'_> {
         table.into_inner().map_err(|error| Error::io("write", to)(std::io::Error::other(error.to_string())))
     }
 
+    fn draw_legend(&self, picture: &mut RgbImage) {
+        let Ok(font) = FontRef::try_from_slice(UBUNTU_LIGHT) else { return };
+        let entries = &self.colouring.legend;
+        let lines = (self.side.saturating_sub(24) / LINE) as usize;
+        let shown = if entries.len() > lines.min(ENTRIES) { lines.min(ENTRIES).saturating_sub(1) } else { entries.len() };
+        let (x, room) = ((self.side + 8) as i32, LEGEND - 34);
+        for (i, entry) in (0i32..).zip(entries.iter().take(shown)) {
+            let y = 12 + i * LINE as i32;
+            draw_filled_rect_mut(picture, Rect::at(x, y + 1).of_size(12, 12), Rgb(entry.colour));
+            let images = entry.images.map(|images| format!(" ({images})")).unwrap_or_default();
+            let name = fitting(&entry.name, &font, room.saturating_sub(text_size(LETTERS, &font, &images).0));
+            draw_text_mut(picture, Rgb(INK), x + 18, y - 1, LETTERS, &font, &format!("{name}{images}"));
+        }
+        if shown < entries.len() {
+            let more = format!("and {} more", entries.len() - shown);
+            draw_text_mut(picture, Rgb(INK), x + 18, 11 + shown as i32 * LINE as i32, LETTERS, &font, &more);
+        }
+    }
+
     fn picture(&self, library: &Mutex<Library>, progress: &Progress) -> Result<RgbImage> {
         let (points, radius) = self.points();
-        let mut picture = RgbImage::from_pixel(self.side, self.side, Rgb(GROUND));
+        let mut picture = RgbImage::from_pixel(self.side + LEGEND, self.side, Rgb(GROUND));
+        self.draw_legend(&mut picture);
         for (place, colour) in points.iter().zip(&self.colouring.colours) {
             disc(&mut picture, *place, radius, *colour);
         }
@@ -181,6 +208,22 @@ impl DrawnMap<'_> {
         }
         Ok(picture)
     }
+}
+
+/// A text as it fits into so many pixels; what is cut off is three dots.
+fn fitting(text: &str, font: &FontRef<'_>, width: u32) -> String {
+    let fits = |text: &str| text_size(LETTERS, font, text).0 <= width;
+    if fits(text) {
+        return text.to_owned();
+    }
+    let mut kept: Vec<char> = text.chars().take(width as usize).collect();
+    while kept.pop().is_some() {
+        let cut: String = kept.iter().chain(&['…']).collect();
+        if fits(&cut) {
+            return cut;
+        }
+    }
+    String::new()
 }
 
 /// Draws a disc with a smooth edge.

@@ -51,7 +51,7 @@ pub(super) fn load_all(library: &mut Library, look: &Look, n: usize) -> Result<u
     match look {
         Look::Network => library.load_glimpses(n),
         Look::Appearance | Look::Edges | Look::Colours => library.load_appearances(n),
-        Look::Brought(_) => Ok(0),
+        Look::Words | Look::Elements | Look::Brought(_) => library.load_looks(look, n),
     }
 }
 

@@ -12,7 +12,7 @@ use super::constraints::{Block, Constraints};
 use super::data::MixtureData;
 use super::draw::{Drawn, NONE, Pass, Shares, pick};
 use super::family::{Covariance, Parameters};
-use super::model::MixtureModel;
+use super::model::{MixtureLikelihood, MixtureModel};
 use super::options::{ClusterDraw, MixtureMethod, MixtureOptions};
 use super::start;
 use super::statistics::{Members, Sums};
@@ -125,6 +125,11 @@ impl MixtureFit {
     /// The mixture as it is now.
     pub fn model(&self) -> &MixtureModel {
         &self.model
+    }
+
+    /// How well it describes the points that it is of.
+    pub fn likelihood(&self) -> MixtureLikelihood {
+        self.model.likelihood_rows(&self.components, &self.data.rows)
     }
 
     /// The points.

@@ -142,15 +142,17 @@ impl MixtureModel {
     /// # Errors
     /// As [`MixtureModel::best`].
     pub fn likelihood(&self, values: &[f32]) -> Result<MixtureLikelihood> {
-        let data = self.points(values)?;
-        let components = self.components();
-        let parts: Vec<MixtureLikelihood> = data
-            .rows
-            .par_chunks(TASK * data.d)
+        Ok(self.likelihood_rows(&self.components(), &self.points(values)?.rows))
+    }
+
+    pub(super) fn likelihood_rows(&self, components: &Components, rows: &[f32]) -> MixtureLikelihood {
+        let d = self.centre.len();
+        let parts: Vec<MixtureLikelihood> = rows
+            .par_chunks(TASK * d)
             .map(|rows| {
                 let (mut sums, mut scores, mut own) = (MixtureLikelihood::default(), Vec::new(), Vec::new());
                 components.scores(rows, &mut scores);
-                let n = rows.len() / data.d;
+                let n = rows.len() / d;
                 for at in 0..n {
                     own.clear();
                     own.extend(scores[at..].iter().step_by(n));
@@ -161,11 +163,11 @@ impl MixtureModel {
                 sums
             })
             .collect();
-        let n = data.len().max(1) as f64;
-        Ok(MixtureLikelihood {
+        let n = (rows.len() / d.max(1)).max(1) as f64;
+        MixtureLikelihood {
             max: parts.iter().map(|part| part.max).sum::<f64>() / n,
             mix: parts.iter().map(|part| part.mix).sum::<f64>() / n,
-        })
+        }
     }
 
     /// The rows of a matrix as points around this mixture's centre, for a fit that goes on with it.

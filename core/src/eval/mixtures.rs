@@ -64,7 +64,7 @@ pub struct MixtureScores {
 }
 
 /// Fits a mixture of the rows of a matrix of `d` columns, and measures it. Memory: twice the points
-/// at most, three times where none are held out.
+/// at most.
 ///
 /// # Errors
 /// As [`MixtureFit::new`]; [`Error::Value`] when there are not as many classes as points;
@@ -78,13 +78,8 @@ pub fn run(values: Vec<f32>, d: usize, classes: Option<&[u32]>, run: &MixtureRun
     drop(values);
     let begun = Instant::now();
     let mut data = MixtureData::new(&fitted, d, run.options.covariance)?;
-    // The points are held once while the tree is built, if others are there to measure on.
-    let measured = if held_out.is_empty() {
-        fitted
-    } else {
-        drop(fitted);
-        held_out
-    };
+    // The points are held once while the tree is built.
+    drop(fitted);
     let mut tree_s = 0.0;
     if matches!(run.options.chosen(), MixtureMethod::Canopy1 | MixtureMethod::Canopy2) && !data.is_empty() {
         progress.begin("Building the tree of the points", 0);
@@ -106,7 +101,7 @@ pub fn run(values: Vec<f32>, d: usize, classes: Option<&[u32]>, run: &MixtureRun
         progress.step()?;
     }
     let mean = |sum: f64| sum / reports.len().max(1) as f64;
-    let likelihood = fit.model().likelihood(&measured)?;
+    let likelihood = if held_out.is_empty() { fit.likelihood() } else { fit.model().likelihood(&held_out)? };
     let assigned = fit.assign();
     let classes: Option<Vec<u32>> = classes
         .map(|classes| classes.iter().enumerate().filter(|(i, _)| !is_held_out(*i, run.held_out)).map(|(_, class)| *class).collect());
@@ -141,6 +136,8 @@ pub struct TreeScores {
     pub build_s: f64,
     /// Seconds for the nearest neighbour of one query, one at a time.
     pub query_s: f64,
+    /// Seconds for the same query, compared with all points on one thread.
+    pub scan_s: f64,
     /// Points that a query was compared with, on average.
     pub compared: f64,
     /// Points of the tree.
@@ -151,12 +148,13 @@ pub struct TreeScores {
     pub degree: usize,
 }
 
-/// Builds a cover tree of points and asks it for the `k` nearest of each query, one at a time.
+/// Builds a cover tree of points and asks it for the `k` nearest of each query, one at a time, and
+/// then the exact scan.
 ///
 /// # Errors
 /// As [`DenseTree::new`]; [`Error::Cancelled`].
 pub fn tree(values: &[f32], queries: &[f32], d: usize, k: usize, base: f64, progress: &Progress) -> Result<TreeScores> {
-    use crate::nearest::{NeighborIndex as _, everything};
+    use crate::nearest::{DenseScan, Dynamic as _, NeighborIndex as _, everything};
     let n = values.len() / d.max(1);
     let ids: Vec<ItemId> = (0..n as u32).map(ItemId).collect();
     let options = CoverTreeOptions { base, ..CoverTreeOptions::default() };
@@ -180,6 +178,17 @@ pub fn tree(values: &[f32], queries: &[f32], d: usize, k: usize, base: f64, prog
         }
     }
     let statistics = tree.statistics();
+    drop(tree);
+    let mut scan = DenseScan::new(d, Metric::Euclidean);
+    ids.iter().zip(values.chunks_exact(d.max(1))).try_for_each(|(id, point)| scan.insert(*id, point))?;
+    let begun = Instant::now();
+    for query in queries.chunks_exact(d.max(1)) {
+        scan.nearest(query, k, &everything)?;
+        if progress.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+    }
+    let scan_s = begun.elapsed().as_secs_f64() / asked.max(1) as f64;
     let compared = compared as f64 / asked.max(1) as f64;
-    Ok(TreeScores { build_s, query_s, compared, n, depth: statistics.depth, degree: statistics.degree })
+    Ok(TreeScores { build_s, query_s, scan_s, compared, n, depth: statistics.depth, degree: statistics.degree })
 }

@@ -43,14 +43,14 @@ impl Library {
     }
 
     /// Keeps a layout in the place of that kept before. Does nothing in a library that is only
-    /// read, for a layout with an image that was forgotten since, and for vectors that were
-    /// brought, which may be brought anew.
+    /// read, for a layout with an image that was forgotten since, and for vectors that may be
+    /// others by then: brought ones, and those without an index ([`Look::has_index`]).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn keep_map(&mut self, map: &KeptMap) -> Result<()> {
-        let is_brought = matches!(map.look, Look::Brought(_));
-        if is_brought || map.images.iter().any(|id| self.state.image(*id).is_none_or(|image| image.content.is_none())) {
+        let may_change = matches!(map.look, Look::Brought(_)) || !map.look.has_index();
+        if may_change || map.images.iter().any(|id| self.state.image(*id).is_none_or(|image| image.content.is_none())) {
             return Ok(());
         }
         self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), &stored(map))

@@ -205,7 +205,10 @@ pub fn compute(library: &Mutex<Library>, progress: &Progress) -> Result<usize> {
         library.cache.put_features(&cells.version, &rows)?;
         library.cache.put_features(Glimpse::VERSION, &glimpses)?;
         // They are read when they are next needed.
-        glimpses.iter().for_each(|(hash, _)| drop(library.glimpses.remove(hash)));
+        for (hash, _) in &glimpses {
+            library.glimpses.remove(hash);
+            library.wholes.drop(*hash);
+        }
     }
     hold(library).settle_recogniser(looked > 0, progress)?;
     Ok(looked)

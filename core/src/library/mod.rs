@@ -91,6 +91,7 @@ mod sqlite;
 pub mod state;
 mod store;
 pub mod suggest;
+mod told_vectors;
 pub mod word_match;
 
 use std::collections::{BTreeSet, HashMap};
@@ -120,6 +121,7 @@ use read_only::{ReadCopy, ReadOnly};
 use snapshot::{Snapshots, next_time};
 use state::{Place, Root, State};
 use store::Store;
+use told_vectors::Wholes;
 
 pub use catching_up::CatchingUp;
 pub use export::spellings;
@@ -141,6 +143,8 @@ pub struct Library {
     appearances: Appearances,
     /// What the network sees in images, as far as it is in memory; `None` where it has not looked.
     glimpses: HashMap<ContentHash, Option<Glimpse>>,
+    /// The features of whole images, as far as they are in memory.
+    wholes: Wholes,
     /// The indexes that name images which look alike.
     looks: LookIndexes,
     /// The pair of encoders by which words find images, if one was chosen.
@@ -355,6 +359,7 @@ impl Library {
         self.state = self.store.load()?;
         self.appearances = Appearances::default();
         self.glimpses.clear();
+        self.wholes.clear();
         self.looks.give_up();
         self.pair.clear();
         self.models.outdate();

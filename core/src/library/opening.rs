@@ -20,6 +20,7 @@ use super::repair::has_lost_its_database;
 use super::store::first::{FirstImages, first};
 use super::store::inspect::is_newer;
 use super::store::{REPAIR, Store};
+use super::told_vectors::Wholes;
 use super::{Library, LibraryOptions};
 use crate::envelope::is_model;
 use crate::error::{Error, Result};
@@ -195,6 +196,7 @@ impl Library {
             models: Models::new(&opening.options)?,
             appearances: Appearances::default(),
             glimpses: HashMap::new(),
+            wholes: Wholes::default(),
             looks: LookIndexes::default(),
             pair: Pair::default(),
             decoder: Arc::clone(&opening.decoder),

@@ -12,6 +12,7 @@
 //! | [`DenseScan`] | vectors of f32 | exactly | O(n d), vectorised, in blocks for many queries |
 //! | [`SparseScan`] | sparse vectors | exactly | O(entries of all points) |
 //! | [`KdTree`] | vectors of f32 | exactly | O(log n) for few dimensions, O(n) for many |
+//! | [`crate::cover_tree::DenseTree`] | vectors of f32; a [`crate::cover_tree::CoverTree`] of points of any kind | exactly, in any metric | O(log n) where points lie near few dimensions, O(n) otherwise |
 //! | [`crate::hamming::HammingScan`] | 256 bits | exactly | O(n), vectorised |
 //! | [`crate::cmt::CmtIndex`] | sparse vectors | approximately, by learned routers | O(log n) |
 //! | [`crate::ann::Ivf`] | vectors of f32 | approximately, by lists of the nearest centres | O((lists + probes * n / lists) d) |

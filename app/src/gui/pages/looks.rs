@@ -11,12 +11,14 @@ use crate::gui::words::count;
 pub(super) const LEARNED_OFF: &str = "Learned features are off in this library; the page Train turns them on";
 
 /// The vectors of every library, with their names and what they mean.
-const BUILT_IN: [(Option<Look>, &str, &str); 5] = [
+const BUILT_IN: [(Option<Look>, &str, &str); 7] = [
     (None, "Usual", "What the network sees where learned features are on and it has looked at the images, otherwise edges and colours"),
     (Some(Look::Appearance), "Edges and colours", "Where edges run and where colours are, each for a half"),
     (Some(Look::Edges), "Edges", "Where edges run, whatever the colours"),
     (Some(Look::Colours), "Colours", "Where colours are, whatever the shapes"),
     (Some(Look::Network), "What the network sees", "The learned features of whole images: what things are, more than how they lie"),
+    (Some(Look::Words), "Words of captions", "What captions say: images are alike that share words, rare ones above all"),
+    (Some(Look::Elements), "The recogniser's elements", "The mean values of the pieces by which the recogniser compares images"),
 ];
 
 /// Vectors that can be chosen.

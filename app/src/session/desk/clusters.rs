@@ -143,7 +143,10 @@ impl Part for Clusters {
 
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
-            Message::Found(run, answer) if self.is_current(run) => (self.answer, self.is_known) = (Some(answer), true),
+            Message::Found(run, answer) if self.is_current(run) => {
+                self.replace(ctx, Some(answer));
+                self.is_known = true;
+            }
             Message::Ended(run, failure) if self.is_current(run) => {
                 if let Some(words) = &failure {
                     ctx.tell(problem(words));
@@ -158,7 +161,8 @@ impl Part for Clusters {
                 let is_older =
                     answer.as_ref().zip(self.answer.as_ref()).is_some_and(|(new, old)| new.kept.iterations() < old.kept.iterations());
                 if self.is_current(run) && !is_older {
-                    (self.answer, self.new) = (answer, new);
+                    self.replace(ctx, answer);
+                    self.new = new;
                     self.assign_if_due(ctx);
                 }
                 if std::mem::take(&mut self.is_asked_again) {
@@ -168,7 +172,8 @@ impl Part for Clusters {
             Message::Assigned { run, answer, new } => {
                 self.in_vain = new;
                 if self.is_current(run) && answer.is_some() {
-                    (self.answer, self.new) = (answer, new);
+                    self.replace(ctx, answer);
+                    self.new = new;
                 }
             }
         }
@@ -276,6 +281,10 @@ impl Clusters {
             let (new, answer) = (without(&library, &kept), ClusterAnswer::new(&library, Arc::new(kept)));
             Ok(Message::Assigned { run, answer: Some(Arc::new(answer)), new })
         });
+    }
+
+    fn replace(&mut self, ctx: &Context, answer: Option<Arc<ClusterAnswer>>) {
+        ctx.drop_elsewhere(std::mem::replace(&mut self.answer, answer));
     }
 
     fn is_current(&self, run: u64) -> bool {

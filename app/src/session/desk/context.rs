@@ -202,6 +202,11 @@ impl Context {
         self.worker.run(move || outbox.send(task()));
     }
 
+    /// Drops something large on another thread: giving back what many images take takes a while.
+    pub(super) fn drop_elsewhere(&self, large: impl Send + 'static) {
+        self.worker.run(move || drop(large));
+    }
+
     /// Queues a short task on the library.
     pub(super) fn with_library<M: Into<Message>>(&mut self, task: impl FnOnce(&Session, &mut Library) -> M + Send + 'static) {
         let Some(library) = self.shared() else { return };

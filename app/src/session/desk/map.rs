@@ -216,7 +216,7 @@ fn make(session: &Session, library: &Mutex<Library>, by: Option<&Look>, kept: Op
         // What had no vector may have one by now.
         let has_new = {
             let library = hold(library);
-            let left_out: Vec<ItemId> = kept.left_out.iter().copied().filter(|id| !library.can_cluster(&kept.look, *id)).collect();
+            let left_out: Vec<ItemId> = kept.left_out.iter().copied().filter(|id| !library.has_look(&kept.look, *id)).collect();
             has_others(library.state(), [&kept.images, &left_out])
         };
         let shown = News::Kept(ShownMap::of(kept), kept.left_out.clone());

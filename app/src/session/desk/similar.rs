@@ -402,8 +402,8 @@ fn answer(library: &mut Library, query: Arc<SimilarQuery>, by: Option<Look>, rec
     let by = by.filter(|by| match by {
         // Without learned features nothing is known of what the network sees.
         Look::Network => is_learned,
-        // A vector that was brought is of an image as a whole.
-        Look::Brought(set) => query.image.query().of.is_some_and(|of| library.state().has_vector(of, set)),
+        // These are of an image as a whole.
+        Look::Words | Look::Elements | Look::Brought(_) => query.image.query().of.is_some_and(|of| library.can_have(by, of)),
         Look::Appearance | Look::Edges | Look::Colours => true,
     });
     let wanted = LookQuery { by: by.clone(), recall, ..query.image.query() };

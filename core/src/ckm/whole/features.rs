@@ -53,7 +53,7 @@ fn part(source: &ElementSource) -> Option<Part> {
 }
 
 /// Whether machines of these kinds have features of whole images.
-pub(super) fn are_there(kinds: &[ElementKind]) -> bool {
+pub(crate) fn are_there(kinds: &[ElementKind]) -> bool {
     kinds.iter().any(|kind| part(&kind.source).is_some())
 }
 

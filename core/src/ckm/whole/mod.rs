@@ -32,7 +32,9 @@ use rayon::prelude::*;
 use super::element::Elements;
 use super::{Ckm, Example, Object, Without};
 use crate::ids::{ClassId, ItemId};
-use features::{Features, are_there, features};
+use features::{Features, features};
+
+pub(crate) use features::are_there;
 use sums::{Solution, Sums, share};
 
 /// What is known of a machine's whole images: made when it is first asked for, and kept up to date
@@ -76,6 +78,12 @@ impl Changing<'_> {
     pub(super) fn remove(&mut self, class: usize, elements: &Elements, kinds: &[super::ElementKind]) {
         self.0.remove(class, &features(elements, kinds));
     }
+}
+
+/// The features of an image: their products with those of another, summed, are near a Gaussian
+/// kernel of how far its elements are from the other's. None where no kind has any.
+pub(crate) fn whole_features(elements: &Elements, kinds: &[super::ElementKind]) -> Option<Vec<i8>> {
+    are_there(kinds).then(|| features(elements, kinds).to_vec())
 }
 
 /// A training image's part in the likeness of whole images.

@@ -27,6 +27,9 @@ pub struct ClusterAim {
 pub struct KeptClusters {
     /// The name of the vectors, and whether the user brought them.
     look: (String, bool),
+    /// Of which elements the vectors are told, where they are.
+    #[serde(default)]
+    pub(super) version: String,
     /// What is common to all vectors and taken off, where that is done.
     pub(super) common: Vec<f64>,
     pub(super) mean: Vec<f32>,
@@ -51,7 +54,7 @@ impl KeptClusters {
     #[expect(clippy::too_many_arguments, reason = "made in one place, of all that is kept")]
     pub(super) fn new(
         aim: &ClusterAim,
-        look: &Look,
+        (look, version): (&Look, &str),
         common: Vec<f64>,
         axes: &Axes,
         state: MixtureState,
@@ -61,6 +64,7 @@ impl KeptClusters {
     ) -> Self {
         Self {
             look: (look.name().into(), matches!(look, Look::Brought(_))),
+            version: version.to_owned(),
             common,
             mean: axes.mean().to_vec(),
             axes: axes.rows(),
@@ -176,6 +180,9 @@ impl KeptClusters {
     /// coordinates along the axes, one image after the other.
     pub(super) fn projected(&self, library: &Library, axes: &Axes, images: impl Iterator<Item = ItemId>) -> (Vec<ItemId>, Vec<f32>) {
         let look = self.look();
+        if library.look_version(&look) != self.version {
+            return Default::default();
+        }
         let (mut known, mut rows, mut projected) = (Vec::new(), Vec::new(), Vec::new());
         for id in images {
             if let Some(vector) = library.cluster_vector(&look, &self.common, id).filter(|vector| vector.len() == self.mean.len()) {

@@ -56,12 +56,6 @@ impl Library {
         self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), &kept.to_bytes())
     }
 
-    /// Whether an image has a vector of this kind, by which it can have a cluster; it must be in
-    /// memory or in an index ([`Library::load_looks`]).
-    pub fn can_cluster(&self, look: &Look, image: ItemId) -> bool {
-        self.state.image(image).is_some_and(|image| image.is_live() && self.seen_anywhere(look, image).is_some())
-    }
-
     /// The vector of an image by which it is compared, of length 1; none where it is not known.
     fn cluster_vector(&self, look: &Look, common: &[f64], id: ItemId) -> Option<Vec<f32>> {
         let image = self.state.image(id).filter(|image| image.is_live())?;

@@ -30,6 +30,7 @@ const FLOOR: f64 = 0.01;
 pub struct ClusterRun {
     aim: ClusterAim,
     look: Look,
+    version: String,
     common: Vec<f64>,
     axes: Axes,
     ids: Vec<ItemId>,
@@ -54,6 +55,7 @@ impl ClusterRun {
     /// O(images * (values * axes + clusters * axes)).
     pub fn new(library: &Mutex<Library>, aim: ClusterAim, kept: Option<&KeptClusters>, progress: &Progress) -> Result<Self> {
         let look = aim.look.clone().unwrap_or_else(|| hold(library).usual_look());
+        let version = hold(library).look_version(&look);
         let LookRows { images: ids, dimension: d, values, common } = rows(library, &look, progress)?;
         let (all, bonds) = {
             let library = hold(library);
@@ -66,7 +68,7 @@ impl ClusterRun {
         let kept = kept.filter(|kept| {
             let there = ids.iter().filter(|id| kept.images.contains_key(&id.0)).count();
             let is_same_aim = kept.look() == look && kept.asked() == aim.clusters && kept.seed == aim.seed;
-            is_same_aim && kept.mean.len() == d && 2 * there >= ids.len()
+            is_same_aim && kept.version == version && kept.mean.len() == d && 2 * there >= ids.len()
         });
         let fresh = || Axes::of_sample(&values, d, AXES, SAMPLE, &mut seeded(aim.seed));
         let mut axes = kept.map_or_else(fresh, KeptClusters::axes);
@@ -94,7 +96,7 @@ impl ClusterRun {
             let state = MixtureState { model: kept.model.clone(), assigned, iterations: kept.iterations };
             let data = kept.model.points(&rows)?;
             let fit = MixtureFit::resumed(data, options, &constraints, state)?;
-            return Ok(Self { aim, look, common, axes, ids, fit, tried, left_out });
+            return Ok(Self { aim, look, version, common, axes, ids, fit, tried, left_out });
         }
         options.clusters = match aim.clusters {
             Some(clusters) => clusters,
@@ -106,7 +108,7 @@ impl ClusterRun {
         };
         let data = MixtureData::new(&rows, s, options.covariance)?;
         let fit = MixtureFit::new(data, options, &constraints)?;
-        Ok(Self { aim, look, common, axes, ids, fit, tried, left_out })
+        Ok(Self { aim, look, version, common, axes, ids, fit, tried, left_out })
     }
 
     /// One iteration.
@@ -135,7 +137,7 @@ impl ClusterRun {
             state.assigned = best.iter().map(|(cluster, _)| *cluster).collect();
         }
         let images = self.ids.iter().zip(best).map(|(id, own)| (id.0, own)).collect();
-        KeptClusters::new(&self.aim, &self.look, self.common.clone(), &self.axes, state, &self.ids, &self.tried, images)
+        KeptClusters::new(&self.aim, (&self.look, &self.version), self.common.clone(), &self.axes, state, &self.ids, &self.tried, images)
     }
 }
 
@@ -145,7 +147,7 @@ pub(super) fn options(rows: &[f32], seed: u64) -> MixtureOptions {
     let floor = (FLOOR * variance).max(1e-12);
     let prior = Prior { floor, variance: floor, ..Prior::default() };
     // One variance for all axes: with one each, clusters of few images follow the axes along which
-    // they happen to differ least.
+    // they happen to differ least. Clusters that share one were no better, and no more even.
     let covariance = Covariance::Isotropic;
     MixtureOptions { covariance, prior, seed, ..MixtureOptions::default() }
 }

@@ -40,7 +40,7 @@ pub(super) struct Known {
 /// Makes the index of one kind of vectors and keeps it in the cache, of the images whose vectors
 /// are in memory ([`Library::load_looks`]), in the former index or in the cache. The library is
 /// held only for moments: until it is done all images are compared, or the former index answers.
-/// Returns whether there was more than one image to index.
+/// Returns whether there was more than one image to index, of vectors that can have one.
 ///
 /// # Errors
 /// [`crate::Error::Io`] when the cache cannot be used; [`crate::Error::Cancelled`], and all is as
@@ -49,6 +49,9 @@ pub(super) struct Known {
 /// # Complexity
 /// The vectors of all images take four bytes a value while it works; O(images^1.5 * values).
 pub fn grow(library: &Mutex<Library>, look: &Look, progress: &Progress) -> Result<bool> {
+    if !look.has_index() {
+        return Ok(false);
+    }
     let before = hold(library).looks.given_up;
     let known = gather(library, look, progress)?;
     if known.len() < 2 {

@@ -187,7 +187,7 @@ impl LookIndex {
 pub(super) fn source(look: &Look, image: &Image) -> Option<ContentHash> {
     match look {
         Look::Brought(set) => Some(ContentHash(xxh3_128(&image.vectors.get(&**set)?.to_bytes()))),
-        Look::Appearance | Look::Edges | Look::Colours | Look::Network => Some(image.content?.hash),
+        Look::Appearance | Look::Edges | Look::Colours | Look::Network | Look::Words | Look::Elements => Some(image.content?.hash),
     }
 }
 

@@ -15,8 +15,8 @@ pub(in crate::library) enum Seen<'a> {
     Appearance(Cow<'a, Appearance>),
     /// What the network sees in it.
     Network(Cow<'a, Glimpse>),
-    /// Its vector of a set that the user brought.
-    Brought(BroughtVector),
+    /// Its vector of a set that the user brought, of its words or of its elements.
+    Vector(BroughtVector),
 }
 
 impl Seen<'_> {
@@ -25,7 +25,7 @@ impl Seen<'_> {
         match self {
             Self::Appearance(appearance) => Seen::Appearance(Cow::Owned(appearance.into_owned())),
             Self::Network(glimpse) => Seen::Network(Cow::Owned(glimpse.into_owned())),
-            Self::Brought(vector) => Seen::Brought(vector),
+            Self::Vector(vector) => Seen::Vector(vector),
         }
     }
 
@@ -39,7 +39,7 @@ impl Seen<'_> {
                 _ => appearance.whole(),
             }),
             Self::Network(glimpse) => without(glimpse, common).into_iter().map(|value| value as f32).collect(),
-            Self::Brought(vector) => whole(vector.values()),
+            Self::Vector(vector) => whole(vector.values()),
         }
     }
 }
@@ -60,7 +60,7 @@ impl Likeness {
     pub(super) fn new(look: Look, to: Seen<'static>, common: Vec<f64>) -> Self {
         let network = match &to {
             Seen::Network(glimpse) => Some(GlimpseLikeness::around(glimpse, common.clone())),
-            Seen::Appearance(_) | Seen::Brought(_) => None,
+            Seen::Appearance(_) | Seen::Vector(_) => None,
         };
         Self { look, to, network, common }
     }
@@ -84,7 +84,7 @@ impl Likeness {
                 _ => one.likeness(other),
             }),
             (Seen::Network(_), Seen::Network(other)) => self.network.as_ref().map(|likeness| likeness.of(other)),
-            (Seen::Brought(one), Seen::Brought(other)) => Some(one.cosine(other)),
+            (Seen::Vector(one), Seen::Vector(other)) => Some(one.cosine(other)),
             _ => None,
         }
     }

@@ -55,6 +55,10 @@ pub enum Look {
     Colours,
     /// What the network sees.
     Network,
+    /// The words of their captions.
+    Words,
+    /// The mean values of the recogniser's elements.
+    Elements,
     /// A set of vectors that the user brought, by its name.
     Brought(Arc<str>),
 }
@@ -75,7 +79,7 @@ impl Stored for Look {
 
 impl Look {
     /// Those of every library.
-    pub const BUILT_IN: [Self; 4] = [Self::Appearance, Self::Edges, Self::Colours, Self::Network];
+    pub const BUILT_IN: [Self; 6] = [Self::Appearance, Self::Edges, Self::Colours, Self::Network, Self::Words, Self::Elements];
 
     /// Its name in files and on the command line.
     pub fn name(&self) -> &str {
@@ -84,6 +88,8 @@ impl Look {
             Self::Edges => "edges",
             Self::Colours => "colours",
             Self::Network => "network",
+            Self::Words => "words",
+            Self::Elements => "elements",
             Self::Brought(set) => set,
         }
     }
@@ -95,6 +101,8 @@ impl Look {
             Self::Edges => "edges",
             Self::Colours => "colours",
             Self::Network => "what the network sees",
+            Self::Words => "words of captions",
+            Self::Elements => "the recogniser's elements",
             Self::Brought(set) => set,
         }
     }
@@ -102,6 +110,22 @@ impl Look {
     /// Those of a library: the built-in ones, and the sets that the user brought. O(images).
     pub fn all(state: &State) -> impl Iterator<Item = Self> {
         Self::BUILT_IN.into_iter().chain(state.vector_sets().into_keys().map(|set| Self::Brought(set.into())))
+    }
+
+    /// Whether there can be an index of them. Not of vectors that depend on more than their image:
+    /// what a word counts on all captions, elements on how the recogniser is built.
+    pub fn has_index(&self) -> bool {
+        !matches!(self, Self::Words | Self::Elements)
+    }
+
+    /// Whether the network must have looked at images for them.
+    pub fn takes_network(&self) -> bool {
+        matches!(self, Self::Network | Self::Elements)
+    }
+
+    /// Whether only an image of a library, as a whole, can have one.
+    pub fn is_of_items(&self) -> bool {
+        matches!(self, Self::Words | Self::Elements | Self::Brought(_))
     }
 
     /// The model whose checkpoint its index is.
@@ -292,6 +316,23 @@ impl Library {
         query.by.clone().unwrap_or_else(|| if query.glimpse.is_some() && self.sees() { Look::Network } else { Look::Appearance })
     }
 
+    /// Whether an image may have a vector of this kind, which is then loaded by
+    /// [`Library::load_looks`].
+    pub fn can_have(&self, look: &Look, image: ItemId) -> bool {
+        self.state.image(image).is_some_and(|image| match look {
+            Look::Words => !image.captions.is_empty(),
+            Look::Brought(set) => image.vectors.contains_key(&**set),
+            Look::Network => self.has_learned_features(),
+            Look::Appearance | Look::Edges | Look::Colours | Look::Elements => true,
+        })
+    }
+
+    /// Whether an image has a vector of this kind, in memory ([`Library::load_looks`]) or in the
+    /// cache.
+    pub fn has_look(&self, look: &Look, image: ItemId) -> bool {
+        self.state.image(image).is_some_and(|image| image.is_live() && self.seen_anywhere(look, image).is_some())
+    }
+
     /// The vectors that are compared where none are named.
     pub fn usual_look(&self) -> Look {
         if self.sees() { Look::Network } else { Look::Appearance }
@@ -312,7 +353,8 @@ impl Library {
         let left = match look {
             Look::Network => self.load_glimpses_except(n, is_needless),
             Look::Appearance | Look::Edges | Look::Colours => self.load_appearances_except(n, is_needless),
-            Look::Brought(_) => Ok(0),
+            Look::Elements => self.load_wholes(n),
+            Look::Words | Look::Brought(_) => Ok(0),
         };
         let Some(mut index) = index else { return left };
         for id in index.waiting() {
@@ -322,6 +364,11 @@ impl Library {
         }
         self.looks.of.insert(look.clone(), index);
         left
+    }
+
+    /// Of which elements these vectors are told; empty for those that are told of none.
+    pub(super) fn look_version(&self, look: &Look) -> String {
+        if *look == Look::Elements { self.whole_version() } else { String::new() }
     }
 
     /// Whether an image is in the index of these vectors.
@@ -346,7 +393,7 @@ impl Library {
             other => also == Some(other) || self.looks.of.contains_key(other),
         };
         let is_due = |look: &Look| self.looks.of.get(look).is_none_or(LookIndex::is_due);
-        Ok(Look::all(&self.state).filter(is_wanted).filter(is_due).collect())
+        Ok(Look::all(&self.state).filter(Look::has_index).filter(is_wanted).filter(is_due).collect())
     }
 
     /// What was measured of the index of these vectors on the library's own images, for queries of
@@ -377,7 +424,9 @@ impl Library {
                 let in_cache = || Appearance::from_bytes(&row(VERSION)?).map(Cow::Owned);
                 self.appearance(image).map(Cow::Borrowed).or_else(in_cache).map(Seen::Appearance)
             }
-            Look::Brought(set) => image.vectors.get(&**set).cloned().map(Seen::Brought),
+            Look::Words => self.caption_vector(image).map(Seen::Vector),
+            Look::Elements => self.whole(image).map(Seen::Vector),
+            Look::Brought(set) => image.vectors.get(&**set).cloned().map(Seen::Vector),
         }
     }
 
@@ -391,7 +440,8 @@ impl Library {
                 Look::Appearance | Look::Edges | Look::Colours => {
                     Appearance::from_bytes(&row(VERSION)?).map(Cow::Owned).map(Seen::Appearance)
                 }
-                Look::Brought(_) => None,
+                Look::Elements => self.kept_whole(image).map(Seen::Vector),
+                Look::Words | Look::Brought(_) => None,
             }
         })
     }
@@ -410,7 +460,7 @@ impl Library {
         let seen = match &look {
             Look::Network => Seen::Network(Cow::Borrowed(query.glimpse.as_ref()?)),
             Look::Appearance | Look::Edges | Look::Colours => Seen::Appearance(Cow::Borrowed(&query.appearance)),
-            Look::Brought(set) => Seen::Brought(self.state.image(query.of?)?.vectors.get(&**set)?.clone()),
+            Look::Words | Look::Elements | Look::Brought(_) => self.seen_anywhere(&look, self.state.image(query.of?)?)?,
         };
         let common = self.looks.of.get(&look).map(|index| index.common().to_vec());
         let all = || self.state.images().filter_map(|image| self.glimpse(image));
