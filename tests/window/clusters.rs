@@ -1,5 +1,7 @@
 //! The page of clusters: found, selected, named, merged and labelled, by the mouse and by keys.
 
+use std::collections::BTreeMap;
+
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -8,6 +10,7 @@ use tessera::gui::page::Page;
 use tessera::session::desk::clusters::ClusterAnswer;
 use tessera_core::ids::ItemId;
 use tessera_core::library::clusters::ClusterAim;
+use tessera_core::library::event::UserLabel;
 use tessera_core::library::looks::Look;
 
 use crate::keys::small;
@@ -157,4 +160,54 @@ fn clusters_are_merged_and_images_told_apart() {
     world.rest();
     world.click("Drop");
     world.until("nothing is said", |app| app.desk().clusters().answer().is_some_and(|answer| answer.pairs == [0, 0]));
+}
+
+#[test]
+fn the_page_train_tells_errors_by_cluster() {
+    let mut world = clustered();
+    // Every second image of all kinds bears a name that nothing in it explains.
+    let all: Vec<ItemId> = world.state().images().map(|image| image.id).collect();
+    let odd: Vec<ItemId> = all.iter().copied().step_by(2).collect();
+    world.run(Command::Label(odd, UserLabel::Class("odd".into())));
+    world.rest();
+    world.ctrl(Key::Num4);
+    world.run(Command::Evaluate);
+    world.until("it is judged", |app| app.desk().recognising().report().is_some() && !app.desk().jobs().is_busy());
+    world.rest();
+    assert!(world.shows("Errors by cluster"));
+    let report = world.app().desk().recognising().report().unwrap().0.clone();
+    let state = world.state().clone();
+    let mut wrong: BTreeMap<usize, (Vec<ItemId>, usize)> = BTreeMap::new();
+    for judged in &report.judged {
+        let place = answer(&world).place_of(judged.image).unwrap();
+        let (images, of) = wrong.entry(place).or_default();
+        *of += 1;
+        if report.classes[judged.predicted as usize] != state.image(judged.image).unwrap().label().unwrap() {
+            images.push(judged.image);
+        }
+    }
+    wrong.retain(|_, (images, _)| !images.is_empty());
+    assert!(!wrong.is_empty(), "half of the names mislead");
+    let (place, (images, of)) = wrong.iter().max_by_key(|(place, (images, _))| (images.len(), std::cmp::Reverse(**place))).unwrap();
+    let title = answer(&world).clusters[*place].title();
+    let words = format!("Show {} of {of} wrong in {title}", images.len());
+    world.click(&words);
+    assert_eq!(world.harness.state_mut().view_mut().page, Page::Clusters);
+    assert_eq!(selected(&mut world), sorted(images), "those that were taken for another class are selected");
+}
+
+#[test]
+fn the_palette_finds_clusters() {
+    let mut world = small();
+    world.ctrl(Key::K);
+    world.type_into("Command", "find clusters");
+    world.key(Key::Enter);
+    world.until("they are there", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.iterations() == 20));
+    world.rest();
+    assert_eq!(world.harness.state_mut().view_mut().page, Page::Clusters);
+    world.ctrl(Key::Num1);
+    world.ctrl(Key::K);
+    world.type_into("Command", "find clusters");
+    world.key(Key::Enter);
+    world.until("it went on", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.iterations() == 40));
 }

@@ -1,5 +1,7 @@
-//! How long a frame takes with 10,000 images or on the map of a library that is named, and an
-//! answer with 100,000 captions: `cargo bench -p tessera-window-tests`. Everything but rasterising.
+//! How long a frame takes with 10,000 images or on the map and the clusters of a library that is
+//! named, and an answer with 100,000 captions: `cargo bench -p tessera-window-tests`. Everything but
+//! rasterising; beside the time that passed stands that of the processor, which does not count
+//! waiting for it on a busy machine.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]
 
 #[path = "world.rs"]
@@ -7,7 +9,6 @@
 mod world;
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use egui::{Event, MouseWheelUnit, vec2};
@@ -29,9 +30,18 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    // Of a library that is named, its map alone.
+    // Of a library that is named, its map and its clusters alone, or the one that is named after it.
     if let Some(library) = std::env::args().nth(1).filter(|argument| argument.ends_with(".tessera")) {
-        map(Path::new(&library));
+        let mut world = World::new(&[]);
+        world.run(Command::Open(library.into()));
+        world.until("the library is open", |app| app.desk().state().is_some());
+        let only = std::env::args().nth(2).filter(|argument| argument != "--bench");
+        if only.as_deref().is_none_or(|only| only == "map") {
+            map(&mut world);
+        }
+        if only.as_deref().is_none_or(|only| only == "clusters") {
+            cluster(&mut world);
+        }
         return;
     }
     let images = tempfile::tempdir().unwrap();
@@ -70,25 +80,22 @@ fn main() {
 
 /// The map of a library: its frames while it is laid out, and then while it is moved, zoomed and
 /// looked at.
-fn map(library: &Path) {
-    let mut world = World::new(&[]);
-    world.run(Command::Open(library.to_owned()));
-    world.until("the library is open", |app| app.desk().state().is_some());
+fn map(world: &mut World) {
     world.harness.state_mut().turn_to(tessera::gui::page::Page::Map);
     let (start, mut frames) = (Instant::now(), Vec::new());
     while world.app().desk().map().shown().is_none() {
-        frames.push(frame(&mut world));
+        frames.push(frame(world));
         std::thread::sleep(Duration::from_millis(5));
     }
     println!("{} images by components after {:.1} s", world.state().images().count(), start.elapsed().as_secs_f64());
     while world.app().desk().map().shown().is_none_or(|map| map.trust.is_none()) {
-        frames.push(frame(&mut world));
+        frames.push(frame(world));
         std::thread::sleep(Duration::from_millis(5));
     }
     let trust = world.app().desk().map().shown().unwrap().trust.unwrap();
     println!("laid out after {:.1} s, trustworthiness {trust:.3}", start.elapsed().as_secs_f64());
     tell("while it is laid out", frames);
-    let still = (0..FRAMES).map(|_| frame(&mut world)).collect();
+    let still = (0..FRAMES).map(|_| frame(world)).collect();
     tell("while it stands still", still);
     let middle = egui::pos2(760.0, 450.0);
     let mut moved = Vec::new();
@@ -98,7 +105,7 @@ fn map(library: &Path) {
         let delta = vec2(0.0, if i / 40 % 2 == 0 { 20.0 } else { -20.0 });
         let (unit, phase, source) = (MouseWheelUnit::Point, egui::TouchPhase::Move, egui::MouseWheelSource::Unknown);
         world.harness.event(Event::MouseWheel { unit, delta, phase, source, modifiers: egui::Modifiers::NONE });
-        moved.push(frame(&mut world));
+        moved.push(frame(world));
     }
     tell("while it is zoomed", moved);
     world.harness.key_press(egui::Key::F);
@@ -110,14 +117,14 @@ fn map(library: &Path) {
     let mut panned = Vec::new();
     for i in 0..FRAMES {
         world.harness.event(Event::PointerMoved(middle + vec2((i % 100) as f32, (i % 60) as f32)));
-        panned.push(frame(&mut world));
+        panned.push(frame(world));
     }
     world.harness.event(dragged(false));
     tell("while it is dragged", panned);
     let pointed = (0..FRAMES)
         .map(|i| {
             world.harness.event(Event::PointerMoved(middle + vec2((i % 100) as f32, (i % 60) as f32)));
-            frame(&mut world)
+            frame(world)
         })
         .collect();
     tell("while it is pointed at", pointed);
@@ -126,6 +133,7 @@ fn map(library: &Path) {
 /// Clusters are found while one scrolls through them, with nothing selected and with everything.
 fn cluster(world: &mut World) {
     world.harness.state_mut().turn_to(tessera::gui::page::Page::Clusters);
+    let images = world.state().images().count();
     let start = Instant::now();
     world.harness.state_mut().ask(Command::FindClusters(ClusterAim { clusters: Some(100), ..ClusterAim::default() }));
     let (mut frames, mut first) = (Vec::new(), None);
@@ -142,9 +150,16 @@ fn cluster(world: &mut World) {
         std::thread::sleep(Duration::from_millis(2));
     }
     let first = first.unwrap_or_default().as_secs_f64();
-    println!("clusters of {IMAGES} images: the first after {first:.1} s, all after {:.1} s", start.elapsed().as_secs_f64());
+    println!("clusters of {images} images: the first after {first:.1} s, all after {:.1} s", start.elapsed().as_secs_f64());
     tell("while clusters are found", frames);
-    world.harness.state_mut().view_mut().selection.set((1..=IMAGES).map(ItemId));
+    let scrolled = (0..FRAMES).map(|i| {
+        scroll(world, i);
+        frame(world)
+    });
+    let scrolled = scrolled.collect();
+    tell("while scrolling through clusters", scrolled);
+    let all: Vec<ItemId> = world.state().images().map(|image| image.id).collect();
+    world.harness.state_mut().view_mut().selection.set(all);
     let frames = (0..FRAMES).map(|i| {
         scroll(world, i);
         frame(world)
@@ -270,15 +285,28 @@ fn type_queries(world: &mut World) {
     tell_of("answers", "to the letter typed last", answers);
 }
 
-/// The time of one frame.
-fn frame(world: &mut World) -> Duration {
-    let start = Instant::now();
+/// The time of one frame, and of the processor for it.
+fn frame(world: &mut World) -> (Duration, Duration) {
+    let (start, used) = (Instant::now(), processor());
     world.harness.step();
-    start.elapsed()
+    (start.elapsed(), processor().saturating_sub(used))
 }
 
-fn tell(when: &str, frames: Vec<Duration>) {
-    tell_of("frames", when, frames);
+/// What this thread has used of the processor; nothing where the system is not asked.
+fn processor() -> Duration {
+    #[cfg(unix)]
+    {
+        let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
+    }
+    #[cfg(not(unix))]
+    Duration::ZERO
+}
+
+fn tell(when: &str, frames: Vec<(Duration, Duration)>) {
+    let (passed, used) = frames.into_iter().unzip();
+    tell_of("frames", when, passed);
+    tell_of("frames", &format!("{when}, of the processor"), used);
 }
 
 fn tell_of(what: &str, when: &str, mut frames: Vec<Duration>) {

@@ -102,6 +102,11 @@ impl App {
                 self.turn_to(Page::Train);
                 self.run(Command::Evaluate);
             }
+            Action::FindClusters if has_library => {
+                self.turn_to(Page::Clusters);
+                self.pages.clusters.wants_to_find = true;
+            }
+            Action::FindClusters => self.view.toasts.note(NOTHING_OPEN),
             Action::Show(page) => {
                 self.turn_to(page);
                 if page == Page::Label {

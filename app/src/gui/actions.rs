@@ -83,6 +83,8 @@ pub enum Action {
     RecogniseFile,
     /// Evaluate the recogniser.
     Train,
+    /// Find clusters, or go on finding them.
+    FindClusters,
     /// Save the recogniser.
     SaveModel,
     /// Load a model.
@@ -140,7 +142,7 @@ impl Action {
     ];
 
     /// Actions that are listed before the pages.
-    const BEFORE_PAGES: [Self; 43] = [
+    const BEFORE_PAGES: [Self; 44] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -179,6 +181,7 @@ impl Action {
         Self::Recognise,
         Self::RecogniseFile,
         Self::Train,
+        Self::FindClusters,
         Self::SaveModel,
         Self::LoadModel,
         Self::View,
@@ -239,6 +242,9 @@ impl Action {
             Self::Recognise => ("Recognise", "Ask the recogniser what the selected image shows, and why"),
             Self::RecogniseFile => ("Recognise an image…", "Choose an image from anywhere"),
             Self::Train => ("Judge the recogniser", "Measure how often it is right on objects that it has not seen"),
+            Self::FindClusters => {
+                ("Find clusters", "Groups of images that look alike, without labels; or twenty more passes over those that are there")
+            }
             Self::SaveModel => ("Save model as…", "Save what was learned, to be used elsewhere"),
             Self::LoadModel => ("Load model…", "Recognise with a model from elsewhere"),
             Self::View => ("View", "Look at the selected image"),

@@ -2,7 +2,6 @@
 //! a label off.
 
 use egui::{Event, Key, Modifiers, Ui};
-use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 
 use super::panel::Panel;
@@ -34,14 +33,13 @@ pub(super) fn pressed_class(ui: &Ui, panel: &Panel<'_>) -> Option<String> {
 
 /// Labels the selected images by the keys of classes.
 pub(super) fn label_keys(ui: &Ui, panel: &mut Panel<'_>) {
-    let selected: Vec<ItemId> = panel.view.selection.ids();
-    if selected.is_empty() || panel.view.modal.is_some() || ui.ctx().text_edit_focused() {
+    if panel.view.selection.is_empty() || panel.view.modal.is_some() || ui.ctx().text_edit_focused() {
         return;
     }
     if let Some(class) = pressed_class(ui, panel) {
-        panel.ask(Command::Label(selected.clone(), UserLabel::Class(class)));
+        panel.ask(Command::Label(panel.view.selection.ids(), UserLabel::Class(class)));
     }
     if ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Backspace)) {
-        panel.ask(Command::Label(selected, UserLabel::NoClass));
+        panel.ask(Command::Label(panel.view.selection.ids(), UserLabel::NoClass));
     }
 }

@@ -1,13 +1,14 @@
 //! The selected images, and how clicks and keys change them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use tessera_core::ids::ItemId;
 
 /// A selection in a list of images.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
-    chosen: BTreeSet<ItemId>,
+    chosen: Arc<BTreeSet<ItemId>>,
     /// The anchor: where a range begins.
     anchor: Option<ItemId>,
     /// The cursor: where the arrow keys move from.
@@ -46,6 +47,11 @@ impl Selection {
         self.chosen.iter().copied().collect()
     }
 
+    /// The images: the same set, at the same place, until another one is selected.
+    pub fn images(&self) -> &Arc<BTreeSet<ItemId>> {
+        &self.chosen
+    }
+
     /// The images, in order of their identifiers.
     pub fn iter(&self) -> impl Iterator<Item = ItemId> + '_ {
         self.chosen.iter().copied()
@@ -80,19 +86,20 @@ impl Selection {
     pub fn pick(&mut self, list: &[ItemId], id: ItemId, pick: Pick) {
         match pick {
             Pick::Alone => {
-                self.chosen = BTreeSet::from([id]);
+                self.chosen = Arc::new(BTreeSet::from([id]));
                 self.anchor = Some(id);
             }
             Pick::Toggle => {
-                if !self.chosen.remove(&id) {
-                    self.chosen.insert(id);
+                let chosen = Arc::make_mut(&mut self.chosen);
+                if !chosen.remove(&id) {
+                    chosen.insert(id);
                 }
                 self.anchor = Some(id);
             }
             Pick::Range => {
                 let at = |id: ItemId| list.iter().position(|other| *other == id);
                 let (Some(from), Some(to)) = (self.anchor.and_then(at).or(Some(0)), at(id)) else { return };
-                self.chosen = list[from.min(to)..=from.max(to)].iter().copied().collect();
+                self.chosen = Arc::new(list[from.min(to)..=from.max(to)].iter().copied().collect());
             }
         }
         self.cursor = Some(id);
@@ -115,7 +122,7 @@ impl Selection {
 
     /// Selects these.
     pub fn set(&mut self, ids: impl IntoIterator<Item = ItemId>) {
-        self.chosen = ids.into_iter().collect();
+        self.chosen = Arc::new(ids.into_iter().collect());
         if !self.cursor.is_some_and(|id| self.chosen.contains(&id)) {
             self.cursor = self.chosen.first().copied();
         }
@@ -130,12 +137,14 @@ impl Selection {
 
     /// Selects nothing.
     pub fn clear(&mut self) {
-        self.chosen.clear();
+        self.chosen = Arc::default();
     }
 
     /// Keeps only the images for which `is_there` holds.
     pub fn retain(&mut self, is_there: impl Fn(ItemId) -> bool) {
-        self.chosen.retain(|id| is_there(*id));
+        if !self.chosen.iter().all(|id| is_there(*id)) {
+            Arc::make_mut(&mut self.chosen).retain(|id| is_there(*id));
+        }
         self.cursor = self.cursor.filter(|id| is_there(*id));
         self.anchor = self.anchor.filter(|id| is_there(*id));
     }

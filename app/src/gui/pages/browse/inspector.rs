@@ -2,7 +2,6 @@
 
 use egui::{RichText, ScrollArea, Ui, vec2};
 use tessera_core::error::display;
-use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 use tessera_core::library::state::Image;
 
@@ -26,7 +25,7 @@ pub(in crate::gui::pages) fn inspector_ui(
     drafts: &mut CaptionDrafts,
     asked: Option<&mut AskedReasons>,
 ) {
-    let selected = panel.view.selection.ids();
+    let selected = panel.view.selection.len();
     let shown = panel.view.selection.one();
     let image = shown.and_then(|id| panel.state().and_then(|state| state.image(id).cloned()));
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
@@ -34,8 +33,8 @@ pub(in crate::gui::pages) fn inspector_ui(
             nothing_ui(ui, "Nothing selected", "Select an image to see and to say what it is");
             return;
         };
-        if selected.len() > 1 {
-            ui.label(RichText::new(count(selected.len(), "image")).heading());
+        if selected > 1 {
+            ui.label(RichText::new(count(selected, "image")).heading());
             ui.label(RichText::new("Labels go to all of them; the rest is about the one outlined last.").weak().small());
         }
         picture_ui(ui, panel, &image);
@@ -52,7 +51,7 @@ pub(in crate::gui::pages) fn inspector_ui(
         if let Some(asked) = asked {
             why_ui(ui, panel, asked, image.id);
         }
-        label_ui(ui, panel, &image, &selected);
+        label_ui(ui, panel, &image);
         prediction_ui(ui, panel, &image);
         captions_ui(ui, panel, drafts, &image);
         facts_ui(ui, panel, &image);
@@ -73,7 +72,7 @@ fn picture_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
     }
 }
 
-fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image, selected: &[ItemId]) {
+fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
     heading(ui, "Class");
     ui.horizontal_wrapped(|ui| {
         match image.label() {
@@ -98,11 +97,11 @@ fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image, selected: &[ItemI
     ui.horizontal_wrapped(|ui| {
         class_menu("Label as…").ui(ui, |ui| {
             if let Some(class) = class_picker_ui(ui, panel, image.label()) {
-                panel.ask(Command::Label(selected.to_vec(), UserLabel::Class(class)));
+                panel.ask(Command::Label(panel.view.selection.ids(), UserLabel::Class(class)));
                 ui.close();
             }
             if ui.selectable_label(false, "No class   (Backspace)").clicked() {
-                panel.ask(Command::Label(selected.to_vec(), UserLabel::NoClass));
+                panel.ask(Command::Label(panel.view.selection.ids(), UserLabel::NoClass));
                 ui.close();
             }
         });
@@ -110,7 +109,7 @@ fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image, selected: &[ItemI
             panel.view.open(Modal::ClassName(None));
         }
         if image.user != UserLabel::Unsaid && ui.button("As folder").on_hover_text("Take your word back: the folder's holds").clicked() {
-            panel.ask(Command::Label(selected.to_vec(), UserLabel::Unsaid));
+            panel.ask(Command::Label(panel.view.selection.ids(), UserLabel::Unsaid));
         }
     });
 }

@@ -35,6 +35,7 @@ impl ClustersView {
                 self.wish = Some(wish.clone());
             }
             if let Some(job) = panel.desk.jobs().of(&JobKind::FindClusters) {
+                self.wants_to_find = false;
                 let stop = if job.stopping { "Stopping…" } else { "Stop" };
                 let button = ui.add_enabled(!job.stopping, Button::new(stop));
                 if button.on_hover_text("What was found until then stays; it can go on at any time").clicked() {
@@ -50,14 +51,17 @@ impl ClustersView {
                 ..kept.clone().unwrap_or_default()
             };
             let is_same = kept.as_ref().is_some_and(|kept| kept.clusters == aim.clusters && (aim.look.is_none() || aim.look == kept.look));
+            let is_asked = panel.desk.clusters().is_known() && std::mem::take(&mut self.wants_to_find);
             if !is_same {
-                if main_button(ui, "Find clusters").on_hover_text("Changes nothing in the library; can be stopped at any time").clicked() {
+                let button = main_button(ui, "Find clusters").on_hover_text("Changes nothing in the library; can be stopped at any time");
+                if button.clicked() || is_asked {
                     self.wish = None;
                     panel.ask(Command::FindClusters(aim));
                 }
                 return;
             }
-            if ui.button("Go on").on_hover_text("Twenty more passes over the images, from where it ended").clicked() {
+            let go_on = ui.button("Go on").on_hover_text("Twenty more passes over the images, from where it ended");
+            if go_on.clicked() || is_asked {
                 self.wish = None;
                 panel.ask(Command::FindClusters(aim));
             } else if ui.button("Begin anew").on_hover_text("Finds other clusters, from another start; names stay").clicked() {

@@ -6,6 +6,7 @@ mod head;
 mod list;
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
 
 use egui::{FocusDirection, Key, Modifiers, Panel as Side, Ui};
 use tessera_core::ids::ItemId;
@@ -32,6 +33,8 @@ const LEAP: usize = 4;
 /// The state of the page.
 #[derive(Default)]
 pub struct ClustersView {
+    /// Whether clusters are to be found, or gone on with, as soon as it is known which there are.
+    pub(in crate::gui) wants_to_find: bool,
     captions: CaptionDrafts,
     wish: Option<Wish>,
     /// The number of the cluster that keys are about.
@@ -42,6 +45,8 @@ pub struct ClustersView {
     is_hidden: bool,
     /// The part of the list that was visible last: its top and its height.
     seen: (f32, f32),
+    /// What was selected when that was last counted, of which clusters.
+    counted: Option<Counted>,
 }
 
 /// What is to be found next.
@@ -53,6 +58,12 @@ struct Wish {
     is_open: bool,
     /// The number otherwise.
     clusters: usize,
+}
+
+/// A count of selected images, which holds as long as selection and clusters are the same.
+struct Counted {
+    of: (Weak<ClusterAnswer>, Arc<BTreeSet<ItemId>>),
+    chosen: Arc<Chosen>,
 }
 
 /// The clusters that are selected, each by its place.
@@ -111,7 +122,7 @@ impl PageUi for ClustersView {
             return;
         };
         label_keys(ui, panel);
-        let chosen = Chosen::of(panel, &answer);
+        let chosen = self.chosen(panel, &answer);
         self.keys(ui, panel, &answer, &chosen);
         self.chosen_ui(ui, panel, &answer, &chosen);
         self.list_ui(ui, panel, &answer, &chosen);
@@ -119,6 +130,19 @@ impl PageUi for ClustersView {
 }
 
 impl ClustersView {
+    /// What is selected, counted when it or the clusters are others.
+    fn chosen(&mut self, panel: &Panel<'_>, answer: &Arc<ClusterAnswer>) -> Arc<Chosen> {
+        let selected = panel.view.selection.images();
+        let is_same =
+            |of: &(Weak<ClusterAnswer>, Arc<BTreeSet<ItemId>>)| of.0.as_ptr() == Arc::as_ptr(answer) && Arc::ptr_eq(&of.1, selected);
+        if let Some(counted) = self.counted.as_ref().filter(|counted| is_same(&counted.of)) {
+            return Arc::clone(&counted.chosen);
+        }
+        let chosen = Arc::new(Chosen::of(panel, answer));
+        self.counted = Some(Counted { of: (Arc::downgrade(answer), Arc::clone(selected)), chosen: Arc::clone(&chosen) });
+        chosen
+    }
+
     fn keys(&mut self, ui: &Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen) {
         if !is_free(ui, panel) {
             return;
