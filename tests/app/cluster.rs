@@ -252,7 +252,7 @@ fn what_cannot_be_clustered_is_said() {
 
 /// The last digits of the names of the typical images of each cluster.
 fn seeds(found: &Value) -> Vec<Vec<u8>> {
-    let seed = |image: &Value| image["path"].as_str().unwrap()[..].trim_end_matches(".png").rsplit('-').next().unwrap().parse().unwrap();
+    let seed = |image: &Value| image["path"].as_str().unwrap().trim_end_matches(".png").rsplit('-').next().unwrap().parse().unwrap();
     let list = found["list"].as_array().unwrap();
     list.iter().map(|cluster| cluster["typical"].as_array().unwrap().iter().map(seed).collect()).collect()
 }
@@ -260,7 +260,8 @@ fn seeds(found: &Value) -> Vec<Vec<u8>> {
 #[test]
 fn images_are_compared_by_the_words_of_their_captions() {
     let world = world();
-    // The even ones of all colours are of boats, the odd ones of trees; the last two have no caption.
+    // The even ones of all colours are of boats, the odd ones of trees; two of each have no
+    // caption.
     let boats = ["Two boats sail on the sea", "A boat at sea, under sail", "The sails of a boat"];
     let trees = ["An old tree in the forest", "Trees with green leaves", "A forest of old trees"];
     let mut captions = String::new();
@@ -300,7 +301,7 @@ fn images_are_compared_by_the_recognisers_elements() {
     // What is kept of them in the cache can be made again.
     fs::remove_file(world.at("lib.tessera/cache.db")).unwrap();
     assert_eq!(clusters(&world, "--by elements --clusters 3 -k 50"), found);
-    // Other elements, other vectors: none is assigned by clusters of those before, which begin anew.
+    // Other elements, other vectors: clusters begin anew.
     world.run("train lib.tessera --learned-features off".split(' ')).ended(0);
     let anew = clusters(&world, "--by elements --clusters 3 -k 50");
     assert_eq!(anew["iterations"], 20, "{anew}");

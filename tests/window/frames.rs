@@ -1,6 +1,6 @@
 //! How long a frame takes with 10,000 images or on the map and the clusters of a library that is
-//! named, and an answer with 100,000 captions: `cargo bench -p tessera-window-tests`. Everything but
-//! rasterising; beside the time that passed stands that of the processor, which does not count
+//! named, and an answer with 100,000 captions: `cargo bench -p tessera-window-tests`. Everything
+//! but rasterising; beside the time that passed stands that of the processor, which does not count
 //! waiting for it on a busy machine.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]
 
@@ -30,7 +30,7 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    // Of a library that is named, its map and its clusters alone, or the one that is named after it.
+    // Of a library that is named, its map and its clusters alone, or the one that is named next.
     if let Some(library) = std::env::args().nth(1).filter(|argument| argument.ends_with(".tessera")) {
         let mut world = World::new(&[]);
         world.run(Command::Open(library.into()));

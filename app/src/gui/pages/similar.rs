@@ -301,14 +301,11 @@ fn looks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let sets: Vec<(Arc<str>, usize)> =
         answer.iter().flat_map(|answer| &answer.sets).map(|(set, images, _)| (Arc::clone(set), *images)).collect();
     let mut all = look_choices(panel, &sets);
-    let image = answer.as_ref().and_then(|answer| answer.query.image.query().of);
+    // What an image is compared by here is seen in any picture, or was brought.
+    all.retain(|choice| !matches!(choice.look, Some(Look::Words | Look::Elements)));
     // The image that is looked for may have no vector of a set.
     let has = |look: &Option<Look>| match look {
         Some(Look::Brought(set)) => answer.iter().flat_map(|answer| &answer.sets).any(|(own, _, is_there)| own == set && *is_there),
-        Some(Look::Words) => {
-            image.is_some_and(|id| panel.state().and_then(|state| state.image(id)).is_some_and(|image| !image.captions.is_empty()))
-        }
-        Some(Look::Elements) => image.is_some(),
         _ => true,
     };
     all.iter_mut().for_each(|choice| choice.is_there &= has(&choice.look));
@@ -323,7 +320,7 @@ fn looks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                 _ => button.on_hover_text(hover),
             };
             let button = button.on_disabled_hover_text(match look {
-                Some(ref look) if look.is_of_items() => "Only an image of the library as a whole can have one, and this one has none",
+                Some(Look::Brought(_)) => "Only an image of the library as a whole can have one, and this one has none",
                 _ => LEARNED_OFF,
             });
             if button.clicked() && look != chosen {

@@ -32,9 +32,8 @@ use rayon::prelude::*;
 use super::element::Elements;
 use super::{Ckm, Example, Object, Without};
 use crate::ids::{ClassId, ItemId};
-use features::{Features, features};
-
 pub(crate) use features::are_there;
+use features::{Features, features};
 use sums::{Solution, Sums, share};
 
 /// What is known of a machine's whole images: made when it is first asked for, and kept up to date
@@ -82,6 +81,7 @@ impl Changing<'_> {
 
 /// The features of an image: their products with those of another, summed, are near a Gaussian
 /// kernel of how far its elements are from the other's. None where no kind has any.
+#[cfg(feature = "library")]
 pub(crate) fn whole_features(elements: &Elements, kinds: &[super::ElementKind]) -> Option<Vec<i8>> {
     are_there(kinds).then(|| features(elements, kinds).to_vec())
 }
