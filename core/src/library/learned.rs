@@ -207,7 +207,7 @@ pub fn compute(library: &Mutex<Library>, progress: &Progress) -> Result<usize> {
         // They are read when they are next needed.
         for (hash, _) in &glimpses {
             library.glimpses.remove(hash);
-            library.wholes.drop(*hash);
+            library.wholes.give_up(*hash);
         }
     }
     hold(library).settle_recogniser(looked > 0, progress)?;

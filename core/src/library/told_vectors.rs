@@ -48,7 +48,7 @@ pub(super) struct Wholes {
 
 impl Wholes {
     /// Drops those of an image whose elements are others now.
-    pub(super) fn drop(&mut self, hash: ContentHash) {
+    pub(super) fn give_up(&mut self, hash: ContentHash) {
         self.of.remove(&hash);
     }
 
@@ -134,8 +134,8 @@ impl Library {
         let made: Vec<(ContentHash, Option<Box<[i8]>>)> = others.iter().map(|(hash, _)| *hash).zip(made).collect();
         // What the network has not looked at yet is computed again once it has.
         let lacks = |elements: &Elements| {
-            let sets = elements.sets.iter().zip(kinds);
-            sets.into_iter().any(|(set, kind)| matches!(kind.source, ElementSource::Network(_)) && set.len() == 0)
+            let mut sets = elements.sets.iter().zip(kinds);
+            sets.any(|(set, kind)| matches!(kind.source, ElementSource::Network(_)) && set.is_empty())
         };
         let row = |((hash, features), elements): (&(ContentHash, Option<Box<[i8]>>), &Option<Elements>)| {
             elements.as_ref().filter(|elements| !lacks(elements))?;
