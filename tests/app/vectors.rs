@@ -134,7 +134,7 @@ fn what_cannot_be_used_is_said_and_the_rest_is_taken_in() {
     let lines = "a.png,1,0\nb.png,1\nc.png,nan,1\nd.png,0,0\na.png,1,1\nnobody.png,1,1\ne.png,x,1\n,1,1\nc.png,0,1\n";
     world.file("bad.csv", lines.as_bytes());
     let import = |file: &str| world.run(["import", "lib.tessera", "photos", "--labels", "none", "--vectors", file, "--json"]);
-    let ran = import("bad.csv").ended(1).complains("line 2: expected 2 values, found 1");
+    let ran = import("bad.csv").ended(1).complains("line 2: expected 2 values, as the first row has, found 1");
     let read = ran.object()["vectors"].clone();
     assert_eq!((&read["bad"], &read["matched"], &read["unmatched"]), (&6.into(), &2.into(), &1.into()), "{read}");
     world.file("nobody.csv", b"x.png,1,0\n");

@@ -170,7 +170,7 @@ impl NamedVectors {
         let why = if name.is_empty() {
             "expected the path of an image, found none".to_owned()
         } else if values.len() != self.dimension {
-            format!("expected {} values, found {}", self.dimension, values.len())
+            format!("expected {} values, as the first row has, found {}", self.dimension, values.len())
         } else if let Some(value) = values.iter().find(|value| !value.is_finite()) {
             format!("expected finite numbers, found {value}")
         } else if values.iter().all(|value| *value == 0.0) {
