@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tessera_core::descriptor::Descriptor;
-use tessera_core::hamming::{Blocks, HammingScan};
+use tessera_core::hamming::{Blocks, HammingScan, NearDescriptors};
 use tessera_core::ids::{ItemId, Neighbor};
 use tessera_core::nearest::{NeighborIndex, everything};
 
@@ -40,6 +40,29 @@ proptest! {
             prop_assert_eq!(found.map(|n| (n.id.0, n.distance)), expected);
             start = end;
         }
+    }
+
+    #[test]
+    fn near_descriptors_are_found_by_equal_pieces(
+        all in descriptors(0..70),
+        query in descriptors(1),
+        flips in prop::collection::vec((0usize..70, prop::collection::vec(0usize..256, 0..20)), 0..10),
+        radius in 0u32..20,
+    ) {
+        // Some differ from the query in a few bits anywhere.
+        let mut all = all;
+        for (at, bits) in flips {
+            let mut near = query[0];
+            bits.iter().for_each(|bit| near.0[bit / 64] ^= 1 << (bit % 64));
+            if let Some(place) = all.get_mut(at) {
+                *place = near;
+            }
+        }
+        let index: NearDescriptors = (0..).map(ItemId).zip(all.iter().copied()).collect();
+        let is_odd = |id: ItemId| id.0 % 2 == 1;
+        let most = f64::from(radius.min(NearDescriptors::MOST));
+        let expected = by_looking_at_each(&all, &query[0]).into_iter().find(|found| found.distance <= most && is_odd(found.id));
+        prop_assert_eq!(index.nearest(&query[0], radius, &is_odd), expected);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::ckm::Ckm;
@@ -14,9 +15,8 @@ use crate::ckm::judge::Judgement;
 use crate::ckm::model::Metrics;
 use crate::ckm::unknown::{UnknownBar, UnknownCurve};
 use crate::descriptor::Descriptor;
-use crate::hamming::HammingScan;
+use crate::hamming::NearDescriptors;
 use crate::ids::ItemId;
-use crate::nearest::NeighborIndex as _;
 
 /// A report on a recogniser by its own images.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -157,19 +157,17 @@ fn confusion(classes: usize, judged: &[Judged]) -> Vec<Vec<u32>> {
 }
 
 /// The most bits of 256 in which the perceptual hashes of near copies differ.
-const NEAR: f64 = 12.0;
+const NEAR: u32 = 12;
 
 /// For each judged image the nearest copy among the images that it was judged by, if there is one.
 fn leaks(ckm: &Ckm, judged: &[Judged], perceptual_hashes: &BTreeMap<ItemId, Descriptor>) -> Vec<(ItemId, ItemId)> {
     let groups: BTreeMap<ItemId, Option<&str>> = ckm.examples().map(|(_, example)| (example.id, example.group.as_deref())).collect();
     let known = perceptual_hashes.iter().filter(|(id, _)| groups.contains_key(id));
-    let scan: HammingScan = known.map(|(id, perceptual_hash)| (*id, *perceptual_hash)).collect();
+    let near: NearDescriptors = known.map(|(id, perceptual_hash)| (*id, *perceptual_hash)).collect();
     let leak = |judged: &Judged| {
         let group = groups.get(&judged.image)?;
         let is_left_in = |other: ItemId| other != judged.image && (group.is_none() || groups.get(&other) != Some(group));
-        let found = scan.nearest(perceptual_hashes.get(&judged.image)?, 1, &is_left_in).ok()?;
-        let copy = found.list.first().filter(|copy| copy.distance <= NEAR)?;
-        Some((judged.image, copy.id))
+        Some((judged.image, near.nearest(perceptual_hashes.get(&judged.image)?, NEAR, &is_left_in)?.id))
     };
-    judged.iter().filter_map(leak).collect()
+    judged.par_iter().filter_map(leak).collect()
 }

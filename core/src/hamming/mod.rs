@@ -2,15 +2,19 @@
 //! descriptors. The leaf kernel of compositional kernel machines, which looks at positions too,
 //! builds on [`distances`] alone.
 //!
+//! [`NearDescriptors`] finds those that differ in few bits without looking at all.
+//!
 //! Sixteen descriptors lie side by side, word by word, so that one instruction counts bits of
 //! several of them.
 
+mod near;
 mod scan;
 
 use multiversion::multiversion;
 
 use crate::descriptor::Descriptor;
 use crate::linalg::dots;
+pub use near::NearDescriptors;
 pub use scan::HammingScan;
 
 /// Descriptors in a block.
