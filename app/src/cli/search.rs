@@ -89,6 +89,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
         query,
         like,
         by: arguments.look.clone(),
+        recall: arguments.recall,
         only: filter(library, arguments.class.as_deref(), arguments.folder.as_deref(), named)?,
         k: arguments.k,
         keeps_judged: false,

@@ -26,6 +26,8 @@ pub struct SearchRequest {
     pub like: Option<Arc<ReferenceImage>>,
     /// The vectors by which they are to resemble it; the usual ones where none are named.
     pub by: Option<Look>,
+    /// The share of the most alike images that an index is to find, where one answers.
+    pub recall: f64,
     /// The images to search among; without words and an image to resemble, all of these are found.
     pub only: Option<Arc<HashSet<ItemId>>>,
     /// The number of hits, at most.
@@ -44,7 +46,7 @@ impl SearchRequest {
     fn to_query(&self) -> LibraryQuery {
         LibraryQuery {
             text: self.query.clone(),
-            look: self.like.as_ref().map(|like| LookQuery { by: self.by.clone(), ..like.query() }),
+            look: self.like.as_ref().map(|like| LookQuery { by: self.by.clone(), recall: self.recall, ..like.query() }),
             among: self.only.clone(),
             k: self.k,
             keeps_judged: self.keeps_judged,

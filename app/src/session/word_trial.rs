@@ -10,6 +10,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use tessera_core::data::tables::Table;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
+use tessera_core::library::looks::RECALL;
 use tessera_core::library::search::LEAVES;
 use tessera_core::library::state::Image;
 use tessera_core::random::{Rng, seeded};
@@ -109,8 +110,17 @@ impl Session {
     }
 
     fn ask(&self, library: &Library, query: TextQuery, k: usize) -> SearchAnswer {
-        let request =
-            SearchRequest { query, like: None, by: None, only: None, k, keeps_judged: false, engine: Engine::Memory, leaves: LEAVES };
+        let request = SearchRequest {
+            query,
+            like: None,
+            by: None,
+            recall: RECALL,
+            only: None,
+            k,
+            keeps_judged: false,
+            engine: Engine::Memory,
+            leaves: LEAVES,
+        };
         self.search(library, &request)
     }
 

@@ -8,6 +8,7 @@ use tessera_core::Error;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
+use tessera_core::library::looks::RECALL;
 use tessera_core::library::models::caption_memory::{ReadAs, Reading};
 use tessera_core::text::TextQuery;
 
@@ -311,6 +312,7 @@ impl Searching {
             query,
             like,
             by: None,
+            recall: RECALL,
             only: only.map(|only| Arc::new(only.iter().copied().collect())),
             k: hits,
             keeps_judged: true,
