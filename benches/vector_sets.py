@@ -1,12 +1,14 @@
-"""Makes matrices of real image vectors for benches/peers/neighbours.py, from folders of pictures.
+"""Makes matrices of real image vectors for benches/peers/neighbours.py and benches/neighbour_trees.py, from folders of pictures.
 
-usage: vector_sets.py PICTURES OUT [--kind rootsift|pixels] [--points N] [--side PIXELS]
+usage: vector_sets.py PICTURES OUT [--kind rootsift|pixels|idx] [--points N] [--side PIXELS]
 rootsift: 128 values for each key point (SIFT, brought to sum 1, roots taken), of as many pictures as are needed; pixels: some squares of each
-picture, drawn at random, as SIDE x SIDE pixels of three colours. Writes OUT-corpus.npy, and OUT-queries.npy and OUT-validation.npy of 1,000 rows each, which are not in the corpus.
+picture, drawn at random, as SIDE x SIDE pixels of three colours; idx: the pixels
+of a file of images such as train-images-idx3-ubyte.gz of Fashion-MNIST (Debian has it as dataset-fashion-mnist). Writes OUT-corpus.npy, and OUT-queries.npy and OUT-validation.npy of 1,000 rows each, which are not in the corpus.
 needs: pip install numpy opencv-python-headless
 """
 
 import argparse
+import gzip
 import os
 
 import cv2
@@ -19,6 +21,13 @@ def pictures(folder):
             picture = cv2.imread(os.path.join(path, name))
             if picture is not None:
                 yield picture
+
+
+def pixels_of(path):
+    with gzip.open(path) as file:
+        whole = file.read()
+    count, height, width = np.frombuffer(whole, ">u4", 3, 4)
+    return np.frombuffer(whole, np.uint8, offset=16).reshape(count, height * width).astype(np.float32)
 
 
 def rootsift(picture, most):
@@ -45,13 +54,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("pictures")
     parser.add_argument("out")
-    parser.add_argument("--kind", choices=("rootsift", "pixels"), default="rootsift")
+    parser.add_argument("--kind", choices=("rootsift", "pixels", "idx"), default="rootsift")
     parser.add_argument("--points", type=int, default=100_000)
     parser.add_argument("--side", type=int, default=32)
     parser.add_argument("--each", type=int, default=60, help="key points or squares of a picture at most")
     arguments = parser.parse_args()
     rows, n, rng = [], 0, np.random.default_rng(1)
-    for picture in pictures(arguments.pictures):
+    if arguments.kind == "idx":
+        rows.append(pixels_of(arguments.pictures))
+        n = len(rows[0])
+    for picture in pictures(arguments.pictures) if arguments.kind != "idx" else ():
         if arguments.kind == "rootsift":
             rows.append(rootsift(picture, arguments.each))
         else:

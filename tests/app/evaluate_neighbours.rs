@@ -46,6 +46,7 @@ fn candidates_are_tuned_for_a_recall() {
         "--train-queries t.npy --tree rp",
         "--metric cosine -k 3 --select natural",
         "--tree kmeans",
+        "--tree oblique --select natural --graph-recall 0.95",
         "--select codes --metric inner-product",
     ] {
         let ran = world.run(start.split(' ').chain(more.split(' '))).ended(0);
@@ -66,6 +67,62 @@ fn candidates_are_tuned_for_a_recall() {
         })
         .to_vec();
     assert_eq!(all[0], all[1]);
+}
+
+#[test]
+fn each_way_is_timed_by_itself() {
+    let world = World::new();
+    for (name, rows) in [("c", 1500), ("q", 60), ("v", 60), ("t", 900)] {
+        world.file(&format!("{name}.npy"), &npy(rows, rows));
+    }
+    let ask = |more: &str| {
+        let start = "eval ann --corpus c.npy --queries q.npy --validation v.npy --trees 8 --each 0.7,0.9 --json ";
+        world.run((start.to_owned() + more).trim().split(' ')).ended(0)
+    };
+    let ran = ask("");
+    agrees("eval ann", &ran);
+    let answer = ran.object();
+    let each = answer["each"].as_array().unwrap();
+    // Five kinds of trees with four ways of selection, and cells with two kinds of codes.
+    assert_eq!(each.len(), 2 * (5 * 4 + 2), "{answer}");
+    let of = |tree: &str, select: &str, recall: f64| {
+        let fits = |run: &&Value| (&run["tree"], &run["select"], &run["target_recall"]) == (&tree.into(), &select.into(), &recall.into());
+        each.iter().find(fits).unwrap_or_else(|| panic!("{tree} {select} {recall}"))
+    };
+    for tree in ["rp", "kd", "pca", "forest", "oblique"] {
+        let candidates = ["natural", "labels", "voting", "lookup"].map(|select| number(of(tree, select, 0.9), "candidates"));
+        assert!(candidates[0] <= 1.3 * candidates[1] && candidates[2] <= 1.3 * candidates[3], "{tree}: {candidates:?}");
+    }
+    for run in each {
+        let falls_short = number(run, "validation_recall") < number(run, "target_recall");
+        assert!(falls_short || number(run, "recall") > number(run, "target_recall") - 0.06, "{run}");
+        assert!(number(run, "s_per_1000") > 0.0 && number(run, "bytes") > 0.0);
+    }
+    assert_eq!(answer["graph_recall"], 1.0);
+    let by_index = ask("--tree pca --select natural --graph-recall 0.8").object();
+    assert!(number(&by_index, "graph_recall") > 0.75, "{by_index}");
+    assert_eq!(by_index["each"].as_array().unwrap().len(), 2);
+    let of_queries = ask("--train-queries t.npy --tree kd").object();
+    assert_eq!(of_queries["each"].as_array().unwrap().len(), 4, "natural and labels: {of_queries}");
+    // A cost in place of a recall: the curve tells what is found within it.
+    let fixed = |more: &str| {
+        let start = "eval ann --corpus c.npy --queries q.npy --validation v.npy --tree kmeans --json ";
+        world.run((start.to_owned() + more).split(' ')).ended(0).object()
+    };
+    let timed = fixed("--within-ms 0.05");
+    let within = number(&timed, "within_operations");
+    let again = fixed(&format!("--within-operations {within}"));
+    assert_eq!((&again["recall"], &again["probes"], &again["shortlist"]), (&timed["recall"], &timed["probes"], &timed["shortlist"]));
+    assert!(number(&again, "operations") <= within && again["target_recall"].is_null(), "{again}");
+    let most = again["curve"].as_array().unwrap().iter().filter(|way| way[1].as_f64().unwrap() <= within);
+    assert_eq!(most.map(|way| way[0].as_f64().unwrap()).fold(0.0, f64::max), number(&again, "validation_recall"));
+    world.run("eval ann --corpus c.npy --queries q.npy --within-ms 0".split(' ')).ended(2);
+    let words = world.run("eval ann --corpus c.npy --queries q.npy --trees 3 --tree kd --each 0.5 --graph-recall 0.9".split(' ')).ended(0);
+    assert!(words.stdout.contains("kd, lookup: recall") && words.stdout.contains("of the true neighbours, found in"), "{}", words.stdout);
+    for wrong in ["--each 0.5,2", "--graph-recall -1"] {
+        let all = "eval ann --corpus c.npy --queries q.npy".split(' ').chain(wrong.split(' '));
+        world.run(all).ended(2);
+    }
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use clap::ValueEnum as _;
-use serde_json::json;
+use serde_json::{Value, json};
 use tessera_core::Error;
 use tessera_core::ann::candidates::{SelectionRule, TreeKind, TreeWay};
 use tessera_core::ann::cells::{CellCodes, CellWay};
-use tessera_core::eval::candidates::{CandidateRun, NeighborWay};
+use tessera_core::eval::candidates::{CandidateRun, EachWay, NeighborWay, SearchAim};
 use tessera_core::nearest::Metric;
 
 use super::Done;
@@ -27,6 +27,7 @@ fn name(kind: TreeKind) -> &'static str {
         TreeKind::Principal => "pca",
         TreeKind::Chronological => "chronological",
         TreeKind::Forest => "forest",
+        TreeKind::Oblique => "oblique",
     }
 }
 
@@ -35,6 +36,7 @@ fn selection_name(selection: SelectionRule) -> &'static str {
         SelectionRule::Lookup => "lookup",
         SelectionRule::Voting => "voting",
         SelectionRule::Natural => "natural",
+        SelectionRule::AllLabels => "labels",
     }
 }
 
@@ -45,43 +47,51 @@ fn word(select: SelectChoice) -> String {
 /// What is compared: kinds of trees, ways of selection from these, and codes in cells.
 type Compared = (Vec<TreeKind>, Vec<SelectionRule>, Vec<CellCodes>);
 
-fn compared(tree: TreeChoice, select: SelectChoice, is_corpus_trained: bool) -> Result<Compared, Error> {
+fn compared(arguments: &EvalAnn) -> Result<Compared, Error> {
+    let (tree, select, is_corpus_trained) = (arguments.tree, arguments.select, arguments.train_queries.is_none());
+    let times_each = !arguments.each.is_empty();
     let (regression, codes) = (CellCodes::Regression(RANK), CellCodes::Axes(COORDINATES));
     let in_cells = match select {
         SelectChoice::Auto if tree == TreeChoice::Auto && !is_corpus_trained => Vec::new(),
         SelectChoice::Auto => vec![regression, codes],
         SelectChoice::Regression => vec![regression],
         SelectChoice::Codes => vec![codes],
-        SelectChoice::Lookup | SelectChoice::Voting | SelectChoice::Natural => Vec::new(),
+        SelectChoice::Lookup | SelectChoice::Voting | SelectChoice::Natural | SelectChoice::Labels => Vec::new(),
     };
     let wrong = |found: &str, expected| Err(Error::Option { name: "--select", found: found.into(), expected });
     if matches!(tree, TreeChoice::Kmeans | TreeChoice::Auto) && !in_cells.is_empty() && !is_corpus_trained {
-        let expected = "natural or auto without --tree kmeans, with --train-queries: cells learn from the corpus alone";
+        let expected = "natural, labels or auto without --tree kmeans, with --train-queries: cells learn from the corpus alone";
         return wrong(&word(select), expected);
     }
+    let is_everything = times_each && (tree, select) == (TreeChoice::Auto, SelectChoice::Auto);
     let kinds = match tree {
-        TreeChoice::Kmeans | TreeChoice::Auto if !in_cells.is_empty() => return Ok((Vec::new(), Vec::new(), in_cells)),
+        TreeChoice::Kmeans | TreeChoice::Auto if !in_cells.is_empty() && !is_everything => return Ok((Vec::new(), Vec::new(), in_cells)),
         TreeChoice::Kmeans => return wrong(&word(select), "regression, codes or auto with --tree kmeans: the others go with trees"),
         TreeChoice::Rp => vec![TreeKind::RandomProjection],
         TreeChoice::Kd => vec![TreeKind::Kd],
         TreeChoice::Pca => vec![TreeKind::Principal],
         TreeChoice::Chronological => vec![TreeKind::Chronological],
         TreeChoice::Forest => vec![TreeKind::Forest],
+        TreeChoice::Oblique => vec![TreeKind::Oblique],
         TreeChoice::Auto => TreeKind::ALL.into_iter().filter(|kind| *kind != TreeKind::Chronological).collect(),
     };
     let selections = match select {
         SelectChoice::Lookup => vec![SelectionRule::Lookup],
         SelectChoice::Voting => vec![SelectionRule::Voting],
+        SelectChoice::Labels => vec![SelectionRule::AllLabels],
+        SelectChoice::Auto if times_each => {
+            SelectionRule::ALL.into_iter().filter(|rule| is_corpus_trained || rule.is_of_labels()).collect()
+        }
         SelectChoice::Auto if is_corpus_trained => vec![SelectionRule::Voting, SelectionRule::Natural],
         SelectChoice::Natural | SelectChoice::Auto => vec![SelectionRule::Natural],
         SelectChoice::Regression | SelectChoice::Codes => {
-            return wrong(&word(select), "lookup, voting, natural or auto with this --tree: regression and codes go with kmeans");
+            return wrong(&word(select), "lookup, voting, natural, labels or auto with this --tree: regression and codes go with kmeans");
         }
     };
-    if !is_corpus_trained && selections != [SelectionRule::Natural] {
-        return wrong(&word(select), "natural or auto with --train-queries: the others select the points that trees were grown on");
+    if !is_corpus_trained && !selections.iter().all(|rule| rule.is_of_labels()) {
+        return wrong(&word(select), "natural, labels or auto with --train-queries: the others select the points that trees were grown on");
     }
-    Ok((kinds, selections, Vec::new()))
+    Ok((kinds, selections, if is_everything { in_cells } else { Vec::new() }))
 }
 
 /// A way as it is told: how space is parted and candidates selected; trees, their depth, labels and
@@ -101,10 +111,30 @@ fn told(way: NeighborWay) -> Told {
     }
 }
 
+fn each_json(each: &EachWay) -> Value {
+    let (tree, select, (trees, depth, labels, threshold), [cells, probes, shortlist]) = told(each.way.way);
+    json!({"tree": tree, "select": select, "target_recall": each.wanted, "recall": each.recall, "validation_recall": each.way.recall,
+        "s_per_1000": each.seconds * 1000.0, "candidates": each.candidates, "bytes": each.bytes, "trees": trees, "depth": depth,
+        "labels": labels, "threshold": threshold, "cells": cells, "probes": probes, "shortlist": shortlist})
+}
+
+fn each_words(each: &EachWay) -> String {
+    let (tree, select, ..) = told(each.way.way);
+    let EachWay { wanted, recall, seconds, candidates, .. } = each;
+    let falls_short = if each.way.recall < *wanted { ", the most that was found" } else { "" };
+    format!("\n{tree}, {select}: recall {recall:.4} for {wanted}{falls_short}, {:.4} ms a query, {candidates:.1} candidates", seconds * 1e3)
+}
+
 pub(super) fn ann(session: &Session, arguments: &EvalAnn, out: &Output) -> Result<Done> {
-    if !(0.0..=1.0).contains(&arguments.target_recall) {
-        let found = arguments.target_recall.to_string();
-        return Err(Error::Option { name: "--target-recall", found, expected: "a share from 0 to 1" }.into());
+    for (name, found) in [("--within-operations", arguments.within_operations), ("--within-ms", arguments.within_ms)] {
+        if let Some(found) = found.filter(|found| !(*found > 0.0 && found.is_finite())) {
+            return Err(Error::Option { name, found: found.to_string(), expected: "a number above 0" }.into());
+        }
+    }
+    let recalls = [("--target-recall", arguments.target_recall), ("--graph-recall", arguments.graph_recall)];
+    let each = arguments.each.iter().map(|recall| ("--each", *recall));
+    if let Some((name, recall)) = recalls.into_iter().chain(each).find(|(_, recall)| !(0.0..=1.0).contains(recall)) {
+        return Err(Error::Option { name, found: recall.to_string(), expected: "a share from 0 to 1" }.into());
     }
     let files = VectorFiles {
         corpus: &arguments.corpus,
@@ -117,33 +147,47 @@ pub(super) fn ann(session: &Session, arguments: &EvalAnn, out: &Output) -> Resul
         MetricChoice::Cosine => Metric::Cosine,
         MetricChoice::InnerProduct => Metric::InnerProduct,
     };
-    let (kinds, selections, codes) = compared(arguments.tree, arguments.select, arguments.train_queries.is_none())?;
+    let (kinds, selections, codes) = compared(arguments)?;
+    let aim = match (arguments.within_operations, arguments.within_ms) {
+        (Some(operations), _) => SearchAim::Operations(operations),
+        (None, Some(ms)) => SearchAim::Seconds(ms / 1e3),
+        (None, None) => SearchAim::Recall(arguments.target_recall),
+    };
     let run = CandidateRun {
         kinds,
         selections,
         codes,
         k: arguments.k as usize,
-        recall: arguments.target_recall,
+        aim,
+        each: arguments.each.clone(),
         trees: arguments.trees as usize,
+        graph_recall: arguments.graph_recall,
         seed: session.seed(),
     };
     let (scores, [n, d]) = out.watched(session.progress(), || candidates(&files, metric, &run, session.progress()))?;
     let reached = scores.way.recall;
-    if reached < run.recall {
+    if let SearchAim::Recall(wanted) = aim
+        && reached < wanted
+    {
         out.note(&format!(
-            "no way that was tried finds {} of the neighbours of validation queries: this one finds the most; {} may find more",
-            run.recall,
+            "no way that was tried finds {wanted} of the neighbours of validation queries: this one finds the most; {} may find more",
             if run.codes.is_empty() { "--tree kmeans or more trees (--trees)" } else { "--tree auto --select natural" },
         ));
     }
+    if let Some(operations) = scores.operations.filter(|operations| scores.way.operations > *operations) {
+        out.note(&format!("no way that was tried costs {operations:.0} operations or fewer: this one costs the fewest"));
+    }
+    let wanted = if let SearchAim::Recall(recall) = aim { Some(recall) } else { None };
     let (tree, select, (trees, depth, labels, threshold), [cells, probes, shortlist]) = told(scores.way.way);
     out.answer(
         || {
             let curve: Vec<_> = scores.curve.iter().map(|way| json!([way.recall, way.operations])).collect();
-            json!({"target_recall": run.recall, "recall": scores.recall, "s_per_1000": scores.seconds * 1000.0, "batch_s_per_1000": scores.batch_seconds * 1000.0, "build_s": scores.build_seconds, "bytes": scores.bytes,
+            json!({"target_recall": wanted, "operations": scores.way.operations, "within_operations": scores.operations, "recall": scores.recall, "s_per_1000": scores.seconds * 1000.0, "batch_s_per_1000": scores.batch_seconds * 1000.0, "build_s": scores.build_seconds, "bytes": scores.bytes,
                 "n": n, "d": d, "k": arguments.k, "tree": tree, "select": select, "trees": trees, "depth": depth, "labels": labels,
                 "threshold": threshold, "cells": cells, "probes": probes, "shortlist": shortlist, "candidates": scores.candidates,
-                "probability_error": scores.probability_error, "validation_recall": reached, "curve": curve})
+                "probability_error": scores.probability_error, "validation_recall": reached, "curve": curve,
+                "graph_s": scores.graph.map(|(seconds, _)| seconds), "graph_recall": scores.graph.map(|(_, recall)| recall),
+                "each": scores.each.iter().map(each_json).collect::<Vec<_>>()})
         },
         || {
             let way = if cells > 0 {
@@ -153,9 +197,16 @@ pub(super) fn ann(session: &Session, arguments: &EvalAnn, out: &Output) -> Resul
             } else {
                 "few points, which are all compared".into()
             };
+            let each: String = scores.each.iter().map(each_words).collect();
+            let graph = scores.graph.filter(|(_, recall)| *recall < 1.0).map(|(seconds, recall)| {
+                format!("\ntrained on {recall:.3} of the true neighbours, found in {seconds:.1} s")
+            });
+            let graph = graph.unwrap_or_default();
+            let cost = scores.operations.map(|within| format!("\n{:.0} operations a query, of at most {within:.0}", scores.way.operations));
+            let cost = cost.unwrap_or_default();
             format!(
                 "recall {:.4} of the {} nearest ({reached:.4} on validation queries), {:.4} ms a query, {:.1} candidates of {n} points of \
-                 {d} values\n{way}; built in {:.1} s, {:.1} MB; probabilities are off by {:.3}",
+                 {d} values\n{way}; built in {:.1} s, {:.1} MB; probabilities are off by {:.3}{cost}{graph}{each}",
                 scores.recall,
                 arguments.k,
                 scores.seconds * 1e3,

@@ -32,6 +32,21 @@ pub(super) struct EvalAnn {
     /// The share of the true neighbours to find
     #[arg(long, default_value_t = 0.9, value_name = "R")]
     pub(super) target_recall: f64,
+    /// Instead of a recall: find the most neighbours within so many operations for a query
+    #[arg(long, value_name = "N", conflicts_with_all = ["target_recall", "within_ms"])]
+    pub(super) within_operations: Option<f64>,
+    /// Instead of a recall: find the most neighbours within so many milliseconds for a query, which
+    /// are turned into operations once and told (`operations`)
+    #[arg(long, value_name = "MS", conflicts_with = "target_recall")]
+    pub(super) within_ms: Option<f64>,
+    /// Besides, time each kind of partition with each way of selection by itself, at each of these
+    /// recalls
+    #[arg(long, value_name = "R,R...", value_delimiter = ',')]
+    pub(super) each: Vec<f64>,
+    /// The share of the true neighbours that trees learn from; below 1 they are found by an index of
+    /// cells, which is faster
+    #[arg(long, default_value_t = 1.0, value_name = "R")]
+    pub(super) graph_recall: f64,
     /// Trees that are grown of each kind
     #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=300))]
     pub(super) trees: u32,
@@ -53,6 +68,8 @@ pub(super) enum TreeChoice {
     Chronological,
     /// Where the labels of both sides become most likely
     Forest,
+    /// As forest, along directions of some coordinates
+    Oblique,
     /// By the centres of k-means
     Kmeans,
     /// k-means where --select allows it, which was faster than all trees wherever it was measured;
@@ -69,6 +86,8 @@ pub(super) enum SelectChoice {
     Voting,
     /// Points that are often enough neighbours of the training points in the query's leaves
     Natural,
+    /// All neighbours of the training points in the query's leaves: natural from a score of 0 on
+    Labels,
     /// With --tree kmeans: those of largest inner product by a regression of low rank in each cell
     Regression,
     /// With --tree kmeans: those of largest inner product by their first principal coordinates

@@ -50,5 +50,5 @@ mod vectors;
 
 pub use corpus::PointSet;
 pub use ivf::{BinaryIvf, InvertedFile, Ivf, IvfOptions};
-pub use tuning::{Measured, cheapest, frontier};
+pub use tuning::{Measured, cheapest, frontier, within};
 pub use vectors::Vectors;

@@ -79,3 +79,14 @@ pub fn cheapest<W: Copy>(frontier: &[Measured<W>], recall: f64) -> Result<Measur
     let most = || frontier.iter().max_by(|a, b| a.recall.total_cmp(&b.recall));
     reaches.or_else(most).copied().ok_or_else(|| Error::value("ways to search", "one or more", "none"))
 }
+
+/// The way of most recall on validation queries that costs at most so many operations; the cheapest
+/// where none does.
+///
+/// # Errors
+/// [`Error::Value`] when there is none at all.
+pub fn within<W: Copy>(frontier: &[Measured<W>], operations: f64) -> Result<Measured<W>> {
+    let fits = frontier.iter().filter(|way| way.operations <= operations).max_by(|a, b| a.recall.total_cmp(&b.recall));
+    let least = || frontier.iter().min_by(|a, b| a.operations.total_cmp(&b.operations));
+    fits.or_else(least).copied().ok_or_else(|| Error::value("ways to search", "one or more", "none"))
+}

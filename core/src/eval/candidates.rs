@@ -7,21 +7,36 @@ use std::time::Instant;
 use crate::ann::candidates::{
     CandidateIndex, KnnGraph, SelectionGrid, SelectionRule, TreeKind, TreeOptions, TreeWay, Trees, reliability, sweep,
 };
-use crate::ann::cells::{CellCodes, CellIndex, CellOptions, CellWay};
-use crate::ann::{Measured, PointSet, cheapest, frontier};
+use crate::ann::cells::{CellCodes, CellIndex, CellOptions, CellWay, approximate_graph};
+use crate::ann::{Measured, PointSet, cheapest, frontier, within};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
-use crate::nearest::{Cost, NeighborIndex, everything};
+use crate::nearest::{NeighborIndex, everything};
 use crate::progress::Progress;
 
 /// Labels of a training point that are tried.
 const LABELS: [usize; 2] = [10, 50];
 
-/// Times that all queries are asked, of which the fastest counts.
+/// Times that all queries are asked, of which the fastest of each counts.
 const PASSES: usize = 3;
 
 /// Bins of the reliability of probabilities.
 const BINS: usize = 10;
+
+/// What a way to search is chosen for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SearchAim {
+    /// This share of the true neighbours, at the least cost.
+    Recall(f64),
+    /// The most of them within so many operations for a query.
+    Operations(f64),
+    /// Within so many seconds for a query, which are turned into operations once: by the time of
+    /// the cheapest way that finds nine of ten.
+    Seconds(f64),
+}
+
+/// The recall of the way by whose time seconds are turned into operations.
+const TIMED: f64 = 0.9;
 
 /// What is measured.
 #[derive(Clone, Debug)]
@@ -34,10 +49,15 @@ pub struct CandidateRun {
     pub codes: Vec<CellCodes>,
     /// The number of neighbours asked for.
     pub k: usize,
-    /// The recall that is asked for.
-    pub recall: f64,
+    /// What a way is chosen for.
+    pub aim: SearchAim,
+    /// Recalls at which each kind of partition with each way of selection is timed by itself.
+    pub each: Vec<f64>,
     /// Trees that are grown of each kind.
     pub trees: usize,
+    /// The share of the true neighbours of training points that are their labels; below 1 they are
+    /// found by [`approximate_graph`].
+    pub graph_recall: f64,
     /// The seed.
     pub seed: u64,
 }
@@ -58,6 +78,24 @@ pub enum NeighborWay {
     },
 }
 
+/// Of one kind of partition and one way of selection the cheapest that reaches a recall, or else
+/// the one of most recall.
+#[derive(Clone, Copy, Debug)]
+pub struct EachWay {
+    /// The recall that was asked for.
+    pub wanted: f64,
+    /// What was measured on validation queries.
+    pub way: Measured<NeighborWay>,
+    /// The share of true neighbours found for test queries.
+    pub recall: f64,
+    /// Seconds for a test query.
+    pub seconds: f64,
+    /// The mean number of points that a test query was compared with.
+    pub candidates: f64,
+    /// Memory of the index in bytes.
+    pub bytes: usize,
+}
+
 /// What was measured.
 #[derive(Clone, Debug)]
 pub struct CandidateScores {
@@ -65,6 +103,10 @@ pub struct CandidateScores {
     pub way: Measured<NeighborWay>,
     /// Of all ways tried those that none beats in recall and cost.
     pub curve: Vec<Measured<NeighborWay>>,
+    /// The operations for a query within which it was chosen, where that was asked for.
+    pub operations: Option<f64>,
+    /// Of each kind of partition with each way of selection, the cheapest for each recall in turn.
+    pub each: Vec<EachWay>,
     /// The share of true neighbours found for test queries.
     pub recall: f64,
     /// Seconds for a test query.
@@ -73,6 +115,9 @@ pub struct CandidateScores {
     pub batch_seconds: f64,
     /// Seconds from the points to the tuned index.
     pub build_seconds: f64,
+    /// Seconds of these for the labels of training points, and the share that they hold of their
+    /// true neighbours; `None` where nothing was trained on labels.
+    pub graph: Option<(f64, f64)>,
     /// Memory of the index in bytes.
     pub bytes: usize,
     /// The mean number of points that a test query was compared with.
@@ -88,22 +133,15 @@ enum Built {
     Cells(Box<CellIndex>),
 }
 
-/// What an index says of a query: points with the probability that they are true neighbours, those
-/// that it found, and the work.
-type Answer = (Vec<(ItemId, f32)>, Vec<ItemId>, Cost);
-
 impl Built {
-    fn answer(&self, query: &[f32], k: usize) -> Result<Answer> {
+    /// Points with the probability that they are true neighbours of a query: all candidates from
+    /// trees, or the neighbours that are found in cells.
+    fn told(&self, query: &[f32], k: usize) -> Result<Vec<(ItemId, f32)>> {
         match self {
-            Self::Trees(index) => {
-                let (found, cost) = index.scored(query, k, &everything)?;
-                Ok((index.candidates(query)?, found.into_iter().map(|found| found.id).collect(), cost))
-            }
+            Self::Trees(index) => index.candidates(query),
             Self::Cells(index) => {
-                let found = index.nearest(query, k, &everything)?;
-                let ids: Vec<ItemId> = found.list.iter().map(|found| found.id).collect();
-                let sure = ids.iter().enumerate().map(|(place, id)| (*id, index.probability(place))).collect();
-                Ok((sure, ids, found.cost))
+                let found = index.nearest(query, k, &everything)?.list;
+                Ok(found.iter().zip(0..).map(|(found, place)| (found.id, index.probability(place))).collect())
             }
         }
     }
@@ -135,20 +173,28 @@ struct Ground<'a> {
 /// Trees of each kind that is tried, with the graph that they were grown by.
 struct Grove {
     graph: KnnGraph,
+    /// The seconds that it took, and the share of the true neighbours that it holds.
+    found: (f64, f64),
     trees: Vec<Trees>,
 }
 
 impl Grove {
     fn grow(ground: &Ground<'_>, options: &CandidateRun, progress: &Progress) -> Result<Self> {
         let points = ground.training.unwrap_or(ground.corpus);
-        let graph = KnnGraph::exact(ground.corpus, points, LABELS[1], ground.training.is_none(), progress)?;
+        let (is_own, start) = (ground.training.is_none(), Instant::now());
+        let (graph, recall) = if options.graph_recall < 1.0 {
+            approximate_graph(ground.corpus, points, (LABELS[1], is_own), (options.graph_recall, options.seed), progress)?
+        } else {
+            (KnnGraph::exact(ground.corpus, points, LABELS[1], is_own, progress)?, 1.0)
+        };
+        let found = (start.elapsed().as_secs_f64(), recall);
         let grow = |kind: &TreeKind| {
             let (depth, seed) = (deepest(points), options.seed);
             let grow = TreeOptions { kind: *kind, trees: options.trees, depth, labels: LABELS[0], seed, ..TreeOptions::default() };
             Trees::grow(points, &graph, grow, progress)
         };
         let trees = options.kinds.iter().map(grow).collect::<Result<_>>()?;
-        Ok(Self { graph, trees })
+        Ok(Self { graph, found, trees })
     }
 
     fn sweep(&self, ground: &Ground<'_>, options: &CandidateRun, progress: &Progress) -> Result<Vec<Measured<NeighborWay>>> {
@@ -157,7 +203,7 @@ impl Grove {
         let mut all = Vec::new();
         for (trees, selection) in self.trees.iter().flat_map(|trees| options.selections.iter().map(move |selection| (trees, *selection))) {
             let depths = match selection {
-                SelectionRule::Natural => deepest.saturating_sub(2).max(1)..=deepest,
+                SelectionRule::Natural | SelectionRule::AllLabels => deepest.saturating_sub(2).max(1)..=deepest,
                 SelectionRule::Voting | SelectionRule::Lookup => deepest.saturating_sub(7).max(1)..=deepest.saturating_sub(1).max(1),
             };
             let trees_tried = numbers.into_iter().filter(|n| *n < options.trees).chain([options.trees]).collect();
@@ -173,47 +219,148 @@ fn deepest(points: &PointSet) -> usize {
     (points.len().max(4).ilog2() as usize).saturating_sub(2).clamp(1, 16)
 }
 
-/// The index that was tuned, what was measured of its way, and the ways that none other beats.
-type Tuned = (Built, Measured<NeighborWay>, Vec<Measured<NeighborWay>>);
+/// What can be searched in many ways, and what was measured of these on validation queries.
+struct Ways {
+    cells: Vec<CellIndex>,
+    grove: Option<Grove>,
+    all: Vec<Measured<NeighborWay>>,
+}
 
-fn tuned(ground: &Ground<'_>, options: &CandidateRun, progress: &Progress) -> Result<Tuned> {
-    let ids = || (0..ground.corpus.len() as u32).map(ItemId).collect::<Vec<ItemId>>();
-    let of_cells = |codes: &CellCodes| {
-        let cells = CellOptions { codes: *codes, seed: options.seed, ..CellOptions::default() };
-        CellIndex::new(ground.corpus.clone(), ids(), cells, progress)
-    };
-    let mut indexes: Vec<CellIndex> = options.codes.iter().map(of_cells).collect::<Result<_>>()?;
-    let mut all = Vec::new();
-    for index in &indexes {
-        let of_index = |way| NeighborWay::Cells { codes: index.options().codes, cells: index.cells(), way };
-        let ways = index.sweep(ground.validation, &ground.checked, progress)?;
-        all.extend(ways.into_iter().map(|measured| measured.map(of_index)));
-    }
-    let grove = if options.kinds.is_empty() { None } else { Some(Grove::grow(ground, options, progress)?) };
-    if let Some(grove) = &grove {
-        all.extend(grove.sweep(ground, options, progress)?);
-    }
-    let curve = frontier(all);
-    let chosen = cheapest(&curve, options.recall)?;
-    let built = match (chosen.way, grove) {
-        (NeighborWay::Trees(way), Some(Grove { graph, trees })) => {
-            let grown = trees.iter().find(|trees| trees.options().kind == way.kind).unwrap_or(&trees[0]);
-            let mut index = CandidateIndex::new(ground.corpus.clone(), ids(), way.selector(grown, &graph))?;
-            index.set_reliability(reliability(index.selector(), ground.corpus.len(), ground.validation, &ground.checked));
-            Built::Trees(Box::new(index))
+fn ids(corpus: &PointSet) -> Vec<ItemId> {
+    (0..corpus.len() as u32).map(ItemId).collect()
+}
+
+impl Ways {
+    fn measure(ground: &Ground<'_>, options: &CandidateRun, progress: &Progress) -> Result<Self> {
+        let of_cells = |codes: &CellCodes| {
+            let cells = CellOptions { codes: *codes, seed: options.seed, ..CellOptions::default() };
+            CellIndex::new(ground.corpus.clone(), ids(ground.corpus), cells, progress)
+        };
+        let cells: Vec<CellIndex> = options.codes.iter().map(of_cells).collect::<Result<_>>()?;
+        let mut all = Vec::new();
+        for index in &cells {
+            let of_index = |way| NeighborWay::Cells { codes: index.options().codes, cells: index.cells(), way };
+            let ways = index.sweep(ground.validation, &ground.checked, progress)?;
+            all.extend(ways.into_iter().map(|measured| measured.map(of_index)));
         }
-        (way, _) => {
-            let is_chosen = |index: &CellIndex| matches!(way, NeighborWay::Cells { codes, .. } if codes == index.options().codes);
-            let at = indexes.iter().position(is_chosen).unwrap_or(0);
-            let mut index = indexes.swap_remove(at);
-            if let NeighborWay::Cells { way, .. } = way {
-                index.set_way(way.probes, way.shortlist);
+        let grove = if options.kinds.is_empty() { None } else { Some(Grove::grow(ground, options, progress)?) };
+        if let Some(grove) = &grove {
+            all.extend(grove.sweep(ground, options, progress)?);
+        }
+        Ok(Self { cells, grove, all })
+    }
+
+    /// The index that is searched in a way, which is put into `built` where trees select.
+    fn built(&mut self, ground: &Ground<'_>, way: NeighborWay, before: Option<Built>) -> Result<Built> {
+        match (way, &self.grove) {
+            (NeighborWay::Trees(way), Some(Grove { graph, trees, .. })) => {
+                let grown = trees.iter().find(|trees| trees.options().kind == way.kind).unwrap_or(&trees[0]);
+                let selector = way.selector(grown, graph);
+                let mut index = match before {
+                    Some(Built::Trees(mut index)) => {
+                        index.set_selector(selector)?;
+                        index
+                    }
+                    _ => Box::new(CandidateIndex::new(ground.corpus.clone(), ids(ground.corpus), selector)?),
+                };
+                index.set_reliability(reliability(index.selector(), ground.corpus.len(), ground.validation, &ground.checked));
+                Ok(Built::Trees(index))
             }
-            index.measure_reliability(ground.validation, &ground.checked)?;
-            Built::Cells(Box::new(index))
+            (way, _) => {
+                if let Some(Built::Cells(index)) = before {
+                    self.cells.push(*index);
+                }
+                let is_chosen = |index: &CellIndex| matches!(way, NeighborWay::Cells { codes, .. } if codes == index.options().codes);
+                let at = self.cells.iter().position(is_chosen).unwrap_or(0);
+                let mut index = self.cells.swap_remove(at);
+                if let NeighborWay::Cells { way, .. } = way {
+                    index.set_way(way.probes, way.shortlist);
+                }
+                index.measure_reliability(ground.validation, &ground.checked)?;
+                Ok(Built::Cells(Box::new(index)))
+            }
         }
-    };
-    Ok((built, chosen, curve))
+    }
+
+    /// Of each kind of partition with each way of selection those that none other beats.
+    fn by_kind(&self) -> Vec<Vec<Measured<NeighborWay>>> {
+        let mut kinds: Vec<(Kind, Vec<Measured<NeighborWay>>)> = Vec::new();
+        for measured in &self.all {
+            let kind = Kind::of(measured.way);
+            match kinds.iter_mut().find(|(other, _)| *other == kind) {
+                Some((_, ways)) => ways.push(*measured),
+                None => kinds.push((kind, vec![*measured])),
+            }
+        }
+        kinds.into_iter().map(|(_, ways)| frontier(ways)).collect()
+    }
+}
+
+/// A kind of partition with a way of selection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Trees(TreeKind, SelectionRule),
+    Cells(CellCodes),
+}
+
+impl Kind {
+    fn of(way: NeighborWay) -> Self {
+        match way {
+            NeighborWay::Trees(way) => Self::Trees(way.kind, way.selection),
+            NeighborWay::Cells { codes, .. } => Self::Cells(codes),
+        }
+    }
+}
+
+/// Test queries with their true neighbours.
+struct Test<'a> {
+    queries: &'a PointSet,
+    truth: KnnGraph,
+    k: usize,
+}
+
+impl Test<'_> {
+    /// The recall of an index, the mean number of points that a query is compared with, and the
+    /// seconds of one.
+    fn of(&self, index: &dyn NeighborIndex<Point = [f32]>) -> Result<(f64, f64, f64)> {
+        let (mut found, mut compared) = (0, 0);
+        for (i, query) in self.queries.rows().enumerate() {
+            let answer = index.nearest(query, self.k, &everything)?;
+            found += answer.list.iter().filter(|found| self.truth.list(i).contains(&found.id.0)).count();
+            compared += answer.cost.values / self.queries.dimension().max(1) as u64;
+        }
+        let n = self.queries.len() as f64;
+        // Each query by itself, as other work of the machine interrupts most passes somewhere.
+        let mut fastest = vec![f64::INFINITY; self.queries.len()];
+        for _ in 0..PASSES {
+            for (query, seconds) in self.queries.rows().zip(&mut fastest) {
+                let start = Instant::now();
+                black_box(index.nearest(query, self.k, &everything)?);
+                *seconds = seconds.min(start.elapsed().as_secs_f64());
+            }
+        }
+        let seconds: f64 = fastest.iter().sum();
+        Ok((found as f64 / (n * self.truth.k().max(1) as f64), compared as f64 / n, seconds / n))
+    }
+}
+
+/// Times each kind of partition with each way of selection by itself.
+fn each(ways: &mut Ways, ground: &Ground<'_>, test: &Test<'_>, wanted: &[f64], progress: &Progress) -> Result<Vec<EachWay>> {
+    let kinds = if wanted.is_empty() { Vec::new() } else { ways.by_kind() };
+    progress.begin("Timing each way by itself", (kinds.len() * wanted.len()) as u64);
+    let (mut all, mut built) = (Vec::new(), None);
+    for (curve, wanted) in kinds.iter().flat_map(|curve| wanted.iter().map(move |wanted| (curve, *wanted))) {
+        progress.step()?;
+        let way = cheapest(curve, wanted)?;
+        let index = ways.built(ground, way.way, built.take())?;
+        let (recall, candidates, seconds) = test.of(index.index())?;
+        all.push(EachWay { wanted, way, recall, seconds, candidates, bytes: index.bytes() });
+        built = Some(index);
+    }
+    if let Some(Built::Cells(index)) = built {
+        ways.cells.push(*index);
+    }
+    Ok(all)
 }
 
 /// The seconds of the fastest of some passes.
@@ -251,38 +398,54 @@ pub fn run(
     }
     let start = Instant::now();
     let checked = KnnGraph::exact(corpus, validation, options.k, false, progress)?;
-    let (index, way, curve) = tuned(&Ground { corpus, training, validation, checked }, options, progress)?;
-    let build_seconds = start.elapsed().as_secs_f64();
+    let ground = Ground { corpus, training, validation, checked };
+    let mut ways = Ways::measure(&ground, options, progress)?;
+    let measured_seconds = start.elapsed().as_secs_f64();
 
     let truth = KnnGraph::exact(corpus, queries, options.k, false, progress)?;
-    let (mut found, mut said, mut compared) = (0, 0u32, 0);
+    let test = Test { queries, truth, k: options.k };
+    let each = each(&mut ways, &ground, &test, &options.each, progress)?;
+    let start = Instant::now();
+    let curve = frontier(ways.all.clone());
+    let (way, operations, before) = match options.aim {
+        SearchAim::Recall(recall) => (cheapest(&curve, recall)?, None, None),
+        SearchAim::Operations(operations) => (within(&curve, operations)?, Some(operations), None),
+        SearchAim::Seconds(wanted) => {
+            let timed = cheapest(&curve, TIMED)?;
+            let index = ways.built(&ground, timed.way, None)?;
+            let on = Test { queries: validation, truth: ground.checked.clone(), k: options.k };
+            let operations = wanted * timed.operations / on.of(index.index())?.2.max(f64::MIN_POSITIVE);
+            (within(&curve, operations)?, Some(operations), Some(index))
+        }
+    };
+    let index = ways.built(&ground, way.way, before)?;
+    let build_seconds = measured_seconds + start.elapsed().as_secs_f64();
+
+    let mut said = 0u32;
     let mut bins = [(0.0, 0usize); BINS];
     for (i, query) in queries.rows().enumerate() {
-        let is_true = |id: &ItemId| truth.list(i).contains(&id.0);
-        let (sure, answer, cost) = index.answer(query, options.k)?;
-        compared += cost.values / corpus.dimension().max(1) as u64;
-        found += answer.iter().filter(|id| is_true(id)).count();
-        for (id, probability) in sure {
+        for (id, probability) in index.told(query, options.k)? {
             let bin = &mut bins[((probability * BINS as f32) as usize).min(BINS - 1)];
-            *bin = (bin.0 + f64::from(probability), bin.1 + usize::from(is_true(&id)));
+            *bin = (bin.0 + f64::from(probability), bin.1 + usize::from(test.truth.list(i).contains(&id.0)));
             said += 1;
         }
     }
-    let seconds =
-        fastest(|| queries.rows().try_for_each(|query| black_box(index.index().nearest(query, options.k, &everything)).map(drop)))?;
+    let (recall, candidates, seconds) = test.of(index.index())?;
     let together: Vec<&[f32]> = queries.rows().collect();
     let batch_seconds = fastest(|| black_box(index.index().nearest_of_all(&together, options.k, &everything)).map(drop))?;
-    let n = queries.len() as f64;
     let error = bins.iter().map(|(sum, right)| (sum - *right as f64).abs()).sum::<f64>() / f64::from(said.max(1));
     Ok(CandidateScores {
         way,
         curve,
-        recall: found as f64 / (n * truth.k().max(1) as f64),
-        seconds: seconds / n,
-        batch_seconds: batch_seconds / n,
+        operations,
+        each,
+        recall,
+        seconds,
+        batch_seconds: batch_seconds / queries.len() as f64,
         build_seconds,
+        graph: ways.grove.map(|grove| grove.found),
         bytes: index.bytes(),
-        candidates: compared as f64 / n,
+        candidates,
         probability_error: error,
     })
 }

@@ -8,6 +8,7 @@ use rayon::ThreadPoolBuilder;
 use tessera_core::ann::candidates::{
     CandidateIndex, KnnGraph, SelectionGrid, SelectionRule, Selector, TreeKind, TreeOptions, TreeWay, Trees, Votes, reliability, sweep,
 };
+use tessera_core::ann::cells::approximate_graph;
 use tessera_core::ann::{Measured, PointSet, cheapest, frontier};
 use tessera_core::ids::ItemId;
 use tessera_core::nearest::{Distance as _, Metric, NeighborIndex as _, everything};
@@ -203,6 +204,61 @@ fn the_natural_classifier_takes_the_fewest_candidates() {
             let [a, b, c, d] = [&natural, &voting, &lookup, &all].map(|ways| fewest(ways, wanted));
             assert!(a < b && b <= c && a < d, "{kind:?} at {wanted}: {a} natural, {b} voting, {c} lookup, {d} all labels");
         }
+    }
+}
+
+#[test]
+fn all_labels_are_the_natural_classifier_without_a_threshold() {
+    let (points, queries) = (vectors(900, 2), vectors(40, 3));
+    let own = graph(&points, &points, K, true);
+    for kind in TreeKind::ALL {
+        let trees = grown(&points, &own, kind, 4, 6);
+        let natural = trees.selector(&own, SelectionRule::Natural, 4, 6, K, 0.0);
+        let all = trees.selector(&own, SelectionRule::AllLabels, 4, 6, K, 0.0);
+        assert_eq!(selected(&natural, 900, &queries), selected(&all, 900, &queries), "{kind:?}");
+        // An index turns from one to the other.
+        let ids = || (0..900).map(ItemId).collect();
+        let mut index = CandidateIndex::new(points.clone(), ids(), trees.selector(&own, SelectionRule::Natural, 2, 6, K, 0.2)).unwrap();
+        index.set_selector(all.clone()).unwrap();
+        let anew = CandidateIndex::new(points.clone(), ids(), all).unwrap();
+        let query = queries.row(0);
+        assert_eq!(index.nearest(query, K, &everything).unwrap(), anew.nearest(query, K, &everything).unwrap(), "{kind:?}");
+        let few = vectors(20, 5);
+        let small = grown(&few, &graph(&few, &few, 3, true), kind, 1, 2).selector(&own, SelectionRule::Lookup, 1, 2, 1, 1.0);
+        let mut of_few = CandidateIndex::new(few, (0..20).map(ItemId).collect(), small).unwrap();
+        assert!(of_few.set_selector(index.selector().clone()).is_err(), "labels beyond the points");
+    }
+}
+
+#[test]
+fn labels_that_an_index_finds_are_nearly_the_true_ones() {
+    let points = vectors(3000, 2);
+    let progress = Progress::default();
+    let exact = graph(&points, &points, 30, true);
+    let on = |threads: usize| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| approximate_graph(&points, &points, (30, true), (0.9, 5), &progress).unwrap())
+    };
+    let (found, told) = on(1);
+    assert_eq!((found.clone(), told), on(4), "whatever the number of threads");
+    let right = |i: usize| exact.list(i).iter().filter(|point| found.list(i).contains(point)).count();
+    let recall = (0..3000).map(right).sum::<usize>() as f64 / 90_000.0;
+    assert!(recall >= 0.89 && (recall - told).abs() < 0.02, "{recall}, told {told}");
+    assert!((0..3000).all(|i| found.list(i)[0] == i as u32), "each point is its own first label");
+    // Trees that learn from them need hardly more candidates.
+    let (queries, fewest_of) = (vectors(100, 3), |own: &KnnGraph| {
+        let trees = grown(&points, own, TreeKind::Principal, 10, 8);
+        let truth = graph(&points, &vectors(100, 3), K, false);
+        let grid = SelectionGrid { selections: vec![SelectionRule::Natural], depths: vec![6, 7, 8], trees: vec![10], labels: vec![K, 30] };
+        fewest(&sweep(&trees, own, 3000, &vectors(100, 3), &truth, &grid, &progress).unwrap(), 0.9)
+    });
+    let (by_true, by_found) = (fewest_of(&exact), fewest_of(&found));
+    assert!(by_found < 1.2 * by_true, "{by_found} candidates, and not {by_true}");
+    // Few points, and queries that are not the corpus.
+    for n in [0, 1, 2, 40] {
+        let few = vectors(n, 7);
+        let (lists, told) = approximate_graph(&few, &queries, (5, false), (0.8, 0), &progress).unwrap();
+        assert_eq!((lists, told), (graph(&few, &queries, 5, false), 1.0), "{n}");
     }
 }
 

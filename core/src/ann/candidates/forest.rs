@@ -13,12 +13,6 @@ const SAMPLE: usize = 100;
 /// What a split must gain.
 const LEAST_GAIN: f64 = 1e-3;
 
-/// A coordinate and the value up to which points go left.
-pub(super) struct Split {
-    pub(super) coordinate: u32,
-    pub(super) threshold: f32,
-}
-
 /// Finds splits; what it needs for that is kept from one to the next.
 #[derive(Default)]
 pub(super) struct Splitter {
@@ -31,15 +25,28 @@ pub(super) struct Splitter {
 }
 
 impl Splitter {
-    /// The split of most gain in likelihood of the labels, each label of a point by itself (the
-    /// paper's *pick all labels*), among some coordinates and at most [`SAMPLE`] of the points;
-    /// none where no split gains.
-    pub(super) fn best(&mut self, ground: &Ground<'_>, points: &[u32], rng: &mut Rng) -> Option<Split> {
+    /// The best split of some points by some of their coordinates: which of these, and the value
+    /// up to which points go left.
+    pub(super) fn best(&mut self, ground: &Ground<'_>, points: &[u32], rng: &mut Rng) -> Option<(usize, f32)> {
         if ground.points.dimension() == 0 {
             return None;
         }
         let mut coordinates = sample(rng, ground.points.dimension(), share(ground)).into_vec();
         coordinates.sort_unstable();
+        self.best_of(ground, points, coordinates, |coordinate, x| x[*coordinate], rng)
+    }
+
+    /// The split of most gain in likelihood of the labels, each label of a point by itself (the
+    /// paper's *pick all labels*), among some ways to look at points and at most [`SAMPLE`] of
+    /// these; none where no split gains.
+    pub(super) fn best_of<L>(
+        &mut self,
+        ground: &Ground<'_>,
+        points: &[u32],
+        looks: Vec<L>,
+        along: impl Fn(&L, &[f32]) -> f32,
+        rng: &mut Rng,
+    ) -> Option<(L, f32)> {
         let drawn = some(points, SAMPLE, rng);
         let k = ground.labels.count.min(ground.labels.graph.k());
         if drawn.len() < 2 || k == 0 {
@@ -50,15 +57,15 @@ impl Splitter {
         if self.weighted.len() < most {
             self.weighted = (0..most).map(|v| if v == 0 { 0.0 } else { v as f64 * (v as f64).log2() }).collect();
         }
-        let mut best: Option<(f64, Split)> = None;
+        let mut best: Option<(f64, (L, f32))> = None;
         let mut order: Vec<usize> = (0..drawn.len()).collect();
-        for coordinate in coordinates {
-            let value = |i: &usize| ground.points.row(drawn[*i] as usize)[coordinate];
-            order.sort_unstable_by(|a, b| value(a).total_cmp(&value(b)).then(a.cmp(b)));
-            if let Some((gain, threshold)) = self.along(&order, value, k)
+        for look in looks {
+            let values: Vec<f32> = drawn.iter().map(|point| along(&look, ground.points.row(*point as usize))).collect();
+            order.sort_unstable_by(|a, b| values[*a].total_cmp(&values[*b]).then(a.cmp(b)));
+            if let Some((gain, threshold)) = self.along(&order, |i| values[*i], k)
                 && best.as_ref().is_none_or(|(most, _)| gain > *most)
             {
-                best = Some((gain, Split { coordinate: coordinate as u32, threshold }));
+                best = Some((gain, (look, threshold)));
             }
         }
         best.filter(|(gain, _)| *gain > LEAST_GAIN).map(|(_, split)| split)

@@ -19,11 +19,13 @@ pub enum TreeKind {
     Chronological,
     /// Where the labels of both sides become most likely: a random forest that is trained.
     Forest,
+    /// As [`TreeKind::Forest`], along directions of some coordinates instead of one.
+    Oblique,
 }
 
 impl TreeKind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [Self::RandomProjection, Self::Kd, Self::Principal, Self::Chronological, Self::Forest];
+    pub const ALL: [Self; 6] = [Self::RandomProjection, Self::Kd, Self::Principal, Self::Chronological, Self::Forest, Self::Oblique];
 }
 
 /// The labels of each training point: the first of its neighbours in the corpus.

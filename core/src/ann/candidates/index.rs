@@ -2,7 +2,7 @@
 
 use super::super::corpus::{Compared, Corpus, PointSet};
 use super::super::pool::Pool;
-use super::select::{SelectionRule, Selector, Votes};
+use super::select::{Selector, Votes};
 use crate::error::{Error, Result};
 use crate::ids::{ItemId, Neighbor};
 use crate::nearest::{Cost, Filter, NeighborIndex, Neighbors};
@@ -38,6 +38,14 @@ pub struct Scored {
     pub probability: f32,
 }
 
+/// Refuses a selector of points that there are not.
+fn check(selector: &Selector, points: usize) -> Result<()> {
+    match selector.largest_label().filter(|label| *label as usize >= points) {
+        Some(label) => Err(Error::value("selector", format!("one of a corpus of {points} points"), format!("a label {label}"))),
+        None => Ok(()),
+    }
+}
+
 impl CandidateIndex {
     /// An index of a corpus, with an identifier for each point, that selects as `selector` does,
     /// which was made for that corpus.
@@ -46,10 +54,18 @@ impl CandidateIndex {
     /// [`Error::Value`] when there are not as many identifiers as points, or one twice, or
     /// when the selector selects points that there are not.
     pub fn new(points: PointSet, ids: Vec<ItemId>, selector: Selector) -> Result<Self> {
-        if let Some(label) = selector.largest_label().filter(|label| *label as usize >= points.len()) {
-            return Err(Error::value("selector", format!("one of a corpus of {} points", points.len()), format!("a label {label}")));
-        }
+        check(&selector, points.len())?;
         Ok(Self { corpus: Corpus::new(points, ids)?, selector, reliability: Vec::new(), votes: Pool::default() })
+    }
+
+    /// Selects from now on as another selector does, which was made for the same corpus.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when it selects points that there are not.
+    pub fn set_selector(&mut self, selector: Selector) -> Result<()> {
+        check(&selector, self.corpus.len())?;
+        (self.selector, self.reliability) = (selector, Vec::new());
+        Ok(())
     }
 
     /// What selects candidates.
@@ -69,7 +85,7 @@ impl CandidateIndex {
 
     fn probability(&self, score: f32) -> f32 {
         match self.reliability.as_slice() {
-            [] if self.selector.rule() == SelectionRule::Natural => score,
+            [] if self.selector.rule().is_of_labels() => score,
             [] => score / self.selector.trees() as f32,
             known => known.iter().find(|(threshold, _)| score >= *threshold).map_or(0.0, |(_, probability)| *probability),
         }

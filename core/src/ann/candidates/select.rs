@@ -30,6 +30,19 @@ pub enum SelectionRule {
     /// Points of which the training points in the query's leaves are often enough neighbours; the
     /// score is the estimated probability to be one.
     Natural,
+    /// All neighbours of the training points in the query's leaves: [`SelectionRule::Natural`]
+    /// from a score of 0 on.
+    AllLabels,
+}
+
+impl SelectionRule {
+    /// All ways.
+    pub const ALL: [Self; 4] = [Self::Lookup, Self::Voting, Self::AllLabels, Self::Natural];
+
+    /// Whether leaves select the labels of their training points, and not these themselves.
+    pub fn is_of_labels(self) -> bool {
+        matches!(self, Self::Natural | Self::AllLabels)
+    }
 }
 
 /// How trees are grown.
@@ -110,8 +123,8 @@ impl Trees {
     }
 
     /// What the first trees select from, cut off at a depth: with the first `labels` neighbours of
-    /// each training point for [`SelectionRule::Natural`]; the others select training points, so
-    /// these must be the corpus. Scores of candidates are at least `threshold`. O(training points *
+    /// each training point where these are selected ([`SelectionRule::is_of_labels`]); the others
+    /// select training points, so these must be the corpus. Scores of candidates are at least `threshold`. O(training points *
     /// labels * trees).
     pub fn selector(
         &self,
@@ -127,7 +140,7 @@ impl Trees {
         let labels = Labels { graph, count: labels };
         let table = |leaves: &Vec<u32>| {
             let of = leaves.iter().map(|leaf| leaf >> (self.options.depth - depth));
-            Table::new(of, depth, (selection == SelectionRule::Natural).then_some(&labels))
+            Table::new(of, depth, selection.is_of_labels().then_some(&labels))
         };
         let tables = self.leaves[..trees].par_iter().map(table).collect();
         let mut kept = self.trees[..trees].to_vec();
@@ -191,7 +204,7 @@ impl Selector {
         votes.scores.resize(n.max(votes.scores.len()), 0.0);
         let (labels, counts, share) = self.tables[tree].leaf(self.trees[tree].leaf(x, self.depth));
         match self.selection {
-            SelectionRule::Natural => {
+            SelectionRule::Natural | SelectionRule::AllLabels => {
                 labels.iter().zip(counts).for_each(|(label, count)| votes.add(*label, f32::from(*count) * share));
             }
             SelectionRule::Lookup | SelectionRule::Voting => labels.iter().for_each(|label| votes.add(*label, 1.0)),
@@ -201,7 +214,7 @@ impl Selector {
 
     /// What the sum of the trees' votes is divided by to make a score.
     pub(super) fn divisor(&self, trees: usize) -> f32 {
-        if self.selection == SelectionRule::Natural { trees as f32 } else { 1.0 }
+        if self.selection.is_of_labels() { trees as f32 } else { 1.0 }
     }
 
     /// The number of trees.

@@ -66,7 +66,7 @@ impl Tree {
         let (n, inner) = (ground.points.len(), (1usize << ground.depth) - 1);
         let looks = match ground.kind {
             TreeKind::RandomProjection => Looks::Levels((0..ground.depth).map(|_| random_direction(ground, rng)).collect()),
-            TreeKind::Principal => Looks::Directions(vec![Direction::default(); inner]),
+            TreeKind::Principal | TreeKind::Oblique => Looks::Directions(vec![Direction::default(); inner]),
             TreeKind::Kd | TreeKind::Chronological | TreeKind::Forest => Looks::Coordinates(vec![0; inner]),
         };
         let mut tree = Self { depth: ground.depth, looks, thresholds: vec![f32::INFINITY; inner] };
@@ -98,12 +98,18 @@ impl Tree {
         }
         match (&mut self.looks, ground.kind) {
             (Looks::Coordinates(coordinates), TreeKind::Forest) => {
-                let Some(split) = grower.splitter.best(ground, points, grower.rng) else { return points.len() };
-                coordinates[node - 1] = split.coordinate;
-                self.thresholds[node - 1] = split.threshold;
-                let value = |point: &u32| ground.points.row(*point as usize)[split.coordinate as usize];
-                points.sort_by_key(|point| value(point) > split.threshold);
-                return points.partition_point(|point| value(point) <= split.threshold);
+                let Some((coordinate, threshold)) = grower.splitter.best(ground, points, grower.rng) else { return points.len() };
+                coordinates[node - 1] = coordinate as u32;
+                self.thresholds[node - 1] = threshold;
+                return parted(points, |point| ground.points.row(point as usize)[coordinate] <= threshold);
+            }
+            (Looks::Directions(directions), TreeKind::Oblique) => {
+                let tried = oblique_directions(ground, points, grower.rng);
+                let best = grower.splitter.best_of(ground, points, tried, Direction::along, grower.rng);
+                let Some((direction, threshold)) = best else { return points.len() };
+                let middle = parted(points, |point| direction.along(ground.points.row(point as usize)) <= threshold);
+                (directions[node - 1], self.thresholds[node - 1]) = (direction, threshold);
+                return middle;
             }
             (Looks::Coordinates(coordinates), TreeKind::Chronological) => {
                 coordinates[node - 1] = (level % ground.points.dimension().max(1)) as u32;
@@ -187,6 +193,33 @@ struct Grower<'a> {
     splitter: Splitter,
     values: Vec<(f32, u32)>,
     leaves: &'a mut [u32],
+}
+
+/// Puts those points first that go left, and returns their number.
+fn parted(points: &mut [u32], goes_left: impl Fn(u32) -> bool) -> usize {
+    points.sort_by_key(|point| !goes_left(*point));
+    points.partition_point(|point| goes_left(*point))
+}
+
+/// Directions that a split may have: some coordinates alone, the direction of most variance of some
+/// of them, and the differences of two points in some of them.
+fn oblique_directions(ground: &Ground<'_>, points: &[u32], rng: &mut Rng) -> Vec<Direction> {
+    let d = ground.points.dimension();
+    if d == 0 {
+        return Vec::new();
+    }
+    let count = share(ground);
+    let mut tried: Vec<Direction> = sample(rng, d, count).into_iter().map(|i| Direction(vec![(i as u32, 1.0)])).collect();
+    tried.push(principal_direction(ground, points, rng));
+    for _ in 0..count {
+        let mut coordinates = sample(rng, d, count).into_vec();
+        coordinates.sort_unstable();
+        let [one, other] = [0; 2].map(|_| ground.points.row(points[rng.random_range(0..points.len())] as usize));
+        let mut weights: Vec<f32> = coordinates.iter().map(|i| one[*i] - other[*i]).collect();
+        unit(&mut weights);
+        tried.push(Direction(coordinates.into_iter().map(|i| i as u32).zip(weights).collect()));
+    }
+    tried
 }
 
 /// Each coordinate with the probability `density`, with a normal weight.

@@ -35,7 +35,8 @@ pub struct SelectionGrid {
     pub depths: Vec<usize>,
     /// Numbers of trees.
     pub trees: Vec<usize>,
-    /// Neighbours of a training point that are its labels, for [`SelectionRule::Natural`].
+    /// Neighbours of a training point that are its labels, where these are selected
+    /// ([`SelectionRule::is_of_labels`]).
     pub labels: Vec<usize>,
 }
 
@@ -85,7 +86,7 @@ pub fn sweep(
     let mut tried: Vec<(SelectionRule, usize, usize)> = Vec::new();
     for selection in &grid.selections {
         for depth in grid.depths.iter().filter(|depth| **depth <= trees.options().depth) {
-            let labels: &[usize] = if *selection == SelectionRule::Natural { &grid.labels } else { &[1] };
+            let labels: &[usize] = if selection.is_of_labels() { &grid.labels } else { &[1] };
             tried.extend(labels.iter().map(|labels| (*selection, *depth, *labels)));
         }
     }
@@ -107,6 +108,7 @@ fn threshold(selection: SelectionRule, i: usize) -> Option<f32> {
         SelectionRule::Natural => Some(RATIO.powi(i as i32 + 1)),
         SelectionRule::Voting => Some((THRESHOLDS - i) as f32),
         SelectionRule::Lookup => (i == 0).then_some(1.0),
+        SelectionRule::AllLabels => (i == 0).then_some(0.0),
     }
 }
 

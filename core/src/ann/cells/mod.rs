@@ -21,6 +21,7 @@
 
 mod candidates;
 mod cell;
+mod graph;
 mod index;
 mod partition;
 mod shortlist;
@@ -28,6 +29,7 @@ mod stored;
 mod tune;
 
 pub use candidates::{CandidateCurve, CellCandidates};
+pub use graph::approximate_graph;
 pub use index::CellIndex;
 pub use tune::CellWay;
 
