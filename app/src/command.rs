@@ -18,6 +18,8 @@ use tessera_core::library::search::Engine;
 use tessera_core::library::suggest::LabelOrder;
 use tessera_core::plural::count;
 
+use crate::session::bin::Clearance;
+
 /// Something to be done.
 #[derive(Clone, Debug)]
 pub enum Command {
@@ -72,6 +74,9 @@ pub enum Command {
     Caption(ItemId, Vec<Caption>),
     /// Hide images and their influence.
     Remove(Vec<ItemId>),
+    /// Hide images and move their files to the bin of the system, as long as those that are kept in
+    /// their place are there.
+    RemoveToBin(Vec<Clearance>),
     /// Bring removed images back.
     Restore(Vec<ItemId>),
     /// Purge images for good.
@@ -158,6 +163,8 @@ pub enum Command {
     FindHarm,
     /// Find near copies in the whole library, up to this distance.
     FindCopies(f64),
+    /// Draw where an image and a copy of it differ.
+    DrawDifference(ItemId, ItemId),
     /// Say that two images are no copies of each other.
     NotCopies(ItemId, ItemId),
     /// Choose which training images the library's recogniser compares.
@@ -289,6 +296,7 @@ impl Command {
                 | Self::Label(..)
                 | Self::Caption(..)
                 | Self::Remove(_)
+                | Self::RemoveToBin(_)
                 | Self::Restore(_)
                 | Self::NewClass(_)
                 | Self::RenameClass(..)

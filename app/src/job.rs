@@ -46,6 +46,10 @@ pub enum JobKind {
     LeaveOut,
     /// Finds what each training image does to answers.
     Harm,
+    /// Moves files of removed images to the bin of the system.
+    MoveToBin,
+    /// Draws where an image and a copy of it differ.
+    DrawDifference,
     /// Finds near copies.
     FindCopies,
     /// Lets the recogniser compare other training images.
@@ -105,6 +109,8 @@ impl JobKind {
             Self::DrawCollage => "Painting the collage",
             Self::LeaveOut => "Leaving an image out",
             Self::Harm => "Looking for images that mislead",
+            Self::MoveToBin => "Moving files to the bin",
+            Self::DrawDifference => "Comparing two copies",
             Self::FindCopies => "Looking for copies",
             Self::ChooseSearch => "Preparing comparisons",
             Self::LearnWeights => "Learning weights",
@@ -139,6 +145,7 @@ impl JobKind {
             | Self::FindLike
             | Self::FindSimilar
             | Self::FindCopies
+            | Self::DrawDifference
             | Self::LayOutMap
             | Self::FindClusters
             | Self::PlanImport
@@ -150,6 +157,7 @@ impl JobKind {
             | Self::TakeIn
             | Self::ReadTable
             | Self::Forget
+            | Self::MoveToBin
             | Self::Relocate
             | Self::Judge
             | Self::Harm

@@ -164,3 +164,67 @@ fn an_image_without_a_file_is_still_compared_and_an_empty_library_has_no_copies(
     let words = world.run(["duplicates", "one.tessera"]).ended(0).stdout;
     assert!(words.starts_with("No copies among 1 image"), "{words}");
 }
+
+/// The names of the files in the bin of a world.
+fn in_bin(world: &World) -> Vec<String> {
+    let there = fs::read_dir(world.at("home/Trash/files")).into_iter().flatten();
+    let mut names: Vec<String> = there.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn files_of_copies_go_to_the_bin_and_come_back_from_there() {
+    let world = world();
+    let before = world.run(["duplicates", "lib.tessera", "--json"]).ended(0).object();
+    // What changed since it was looked at is not the copy that was removed.
+    fs::write(world.at("photos/small.png"), b"another text").unwrap();
+    let cleared = world.run(["duplicates", "lib.tessera", "--keep-best", "--to-bin", "--json"]).ended(1);
+    let answer = cleared.object();
+    assert_eq!(in_bin(&world), ["again.png", "cropped.png", "mirrored.png", "poor.jpg", "turned.png"]);
+    assert_eq!(answer["binned"].as_array().unwrap().len(), 5, "{answer}");
+    let left = &answer["left"][0];
+    assert!(
+        left["path"].as_str().unwrap().ends_with("small.png") && left["reason"].as_str().unwrap().contains("does not hold"),
+        "{answer}"
+    );
+    assert!(cleared.stderr.contains("small.png"), "{}", cleared.stderr);
+    assert!(world.at("photos/photo.bmp").is_file() && world.at("photos/small.png").is_file());
+    assert_eq!(world.run(["duplicates", "lib.tessera", "--json"]).ended(0).object()["files"], 2, "two files of the same bytes");
+    let undone = world.run(["undo", "lib.tessera"]).ended(0).stdout;
+    assert!(undone.contains("Removed 6 images") && undone.contains("put them back"), "{undone}");
+    for name in in_bin(&world) {
+        fs::rename(world.at("home/Trash/files").join(&name), world.at("photos").join(&name)).unwrap();
+    }
+    assert_eq!(world.run(["duplicates", "lib.tessera", "--json"]).ended(0).object()["groups"], before["groups"]);
+    let again = world.run(["redo", "lib.tessera"]).ended(0).stdout;
+    assert!(again.contains("no file is moved") && in_bin(&world).is_empty(), "{again}");
+    world.run(["undo", "lib.tessera"]).ended(0);
+    world.run(["remove", "lib.tessera", "photos/poor.jpg", "--to-bin"]).ended(0);
+    assert_eq!(in_bin(&world), ["poor.jpg"]);
+    world.run(["check", "lib.tessera"]).ended(0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_stays_where_no_bin_takes_it_or_nothing_is_kept() {
+    let world = world();
+    // The bin's folder cannot be made below a file.
+    fs::remove_dir_all(world.at("home")).ok();
+    world.file("home", b"");
+    let said = world.run(["remove", "lib.tessera", "photos/poor.jpg", "--to-bin"]).ended(1);
+    assert!(said.stderr.contains("no bin that takes it") && world.at("photos/poor.jpg").is_file(), "{}", said.stderr);
+    world.run(["undo", "lib.tessera"]).ended(0);
+    fs::remove_file(world.at("home")).unwrap();
+    let count = || world.run(["duplicates", "lib.tessera", "--json"]).ended(0).object()["files"].clone();
+    let before = count();
+    fs::remove_file(world.at("photos/photo.bmp")).unwrap();
+    fs::remove_file(world.at("photos/the-same.bmp")).unwrap();
+    let said = world.run(["duplicates", "lib.tessera", "--keep-best", "--to-bin"]).ended(1);
+    assert!(said.stderr.contains("would be kept") && in_bin(&world).is_empty(), "{}", said.stderr);
+    assert_eq!(count(), before);
+    world.run(["duplicates", "lib.tessera", "--keep-best"]).ended(0);
+    assert!(world.at("photos/poor.jpg").is_file());
+    world.run(["duplicates", "lib.tessera", "--to-bin"]).ended(2);
+}

@@ -2,7 +2,7 @@
 
 use image::{Rgb, RgbImage, imageops};
 use proptest::prelude::*;
-use tessera_core::copies::{CropWindow, Extent, NEAR, Relation, SIMILAR, Signature, Turn, candidates, compare, groups};
+use tessera_core::copies::{CropWindow, Extent, NEAR, Relation, SIMILAR, Signature, Turn, candidates, compare, groups, pixel_difference};
 use tessera_core::picture::resize;
 use tessera_core::progress::Progress;
 
@@ -170,4 +170,35 @@ proptest! {
         seen.dedup();
         prop_assert_eq!(seen.len(), all);
     }
+}
+
+#[test]
+fn a_difference_lies_where_it_was_made() {
+    let progress = Progress::default();
+    let picture = discs(11, 320, 240);
+    for turn in Turn::ALL {
+        let same = pixel_difference(&picture, &turn.of(&picture), &progress).unwrap();
+        assert_eq!((same.mean, same.largest, same.picture.dimensions()), (0.0, 0, (320, 240)), "{turn:?}");
+    }
+    // A stain on a mirrored copy lies where it is in the picture.
+    let mut stained = imageops::flip_horizontal(&picture);
+    let stain = |x: u32, y: u32| (30..50).contains(&x) && (60..80).contains(&y);
+    stained.enumerate_pixels_mut().filter(|(x, y, _)| stain(*x, *y)).for_each(|(.., pixel)| *pixel = Rgb([255, 255, 255]));
+    let found = pixel_difference(&picture, &stained, &progress).unwrap();
+    for (x, y, pixel) in found.picture.enumerate_pixels() {
+        let is_stained = stain(319 - x, y);
+        assert!(is_stained || *pixel == Rgb([0; 3]), "{x}, {y}: {pixel:?}");
+    }
+    assert!(found.mean > 0.0 && found.largest > 100);
+    // What a crop took away is not compared, whichever of both is the picture.
+    let cropped = imageops::crop_imm(&picture, 32, 0, 288, 240).to_image();
+    let part = pixel_difference(&picture, &cropped, &progress).unwrap();
+    assert!(part.mean < 3.0, "{}", part.mean);
+    assert!((0..28).all(|x| part.picture.get_pixel(x, 100) == part.picture.get_pixel(0, 0)) && part.picture.get_pixel(0, 0)[2] > 50);
+    let whole = pixel_difference(&cropped, &picture, &progress).unwrap();
+    assert!(whole.mean < 3.0 && whole.picture.dimensions() == (288, 240), "{}", whole.mean);
+    // Nothing to lay in line, and nothing at all.
+    let flat = RgbImage::from_pixel(20, 10, Rgb([7; 3]));
+    assert_eq!(pixel_difference(&flat, &RgbImage::from_pixel(10, 10, Rgb([9; 3])), &progress).unwrap().mean, 2.0);
+    assert_eq!(pixel_difference(&RgbImage::new(0, 0), &flat, &progress).unwrap().mean, 0.0);
 }

@@ -71,3 +71,43 @@ fn copies_are_counted_compared_and_removed_by_keys_and_one_undo_takes_that_back(
     world.until("all are back", |app| app.desk().state().unwrap().images().count() == 7);
     assert_eq!(groups(&world), found);
 }
+
+#[test]
+fn files_of_copies_go_to_the_bin_where_that_is_ticked() {
+    let images = tempfile::tempdir().unwrap();
+    let at = |name: &str| images.path().join(name);
+    for (name, picture) in [("photo", squares(0)), ("other", squares(1)), ("one-stays", squares(2))] {
+        picture.save(at(&format!("{name}.png"))).unwrap();
+    }
+    imageops::rotate90(&squares(1)).save(at("turned.png")).unwrap();
+    imageops::flip_horizontal(&squares(2)).save(at("other-stays.png")).unwrap();
+    let mut world = World::on(images.path());
+    world.ctrl(Key::Num7);
+    world.step();
+    world.click("Find copies");
+    world.until("they are found", |app| app.desk().near_copies().groups().len() == 2);
+    world.rest();
+    // The turned copy laid on the picture differs nowhere.
+    world.key(Key::D);
+    world.until("the difference is drawn", |app| {
+        let pair = &app.desk().near_copies().groups()[0].images;
+        app.desk().near_copies().difference(pair[0].image, pair[1].image).is_some()
+    });
+    world.rest();
+    assert!(world.shows("differences, four times as large: 0.0 of 255 on average, 0 at most"));
+    world.key(Key::D);
+    world.click("Files to the bin");
+    world.click("Remove 2 images and keep the best of each group");
+    world.until("they are removed", |app| app.desk().near_copies().groups().is_empty());
+    world.rest();
+    let bin = world.folder.path().join("bin");
+    let files = || bin.read_dir().unwrap().count();
+    assert_eq!(files(), 1);
+    assert!(at("one-stays.png").is_file() && at("other-stays.png").is_file());
+    assert!(world.shows("1 file moved to the bin") && world.shows("this bin is full"));
+    world.ctrl(Key::Z);
+    world.until("both are back", |app| app.desk().state().unwrap().images().count() == 5);
+    world.rest();
+    assert!(world.shows("put them back from there"));
+    assert_eq!(files(), 1, "an undo leaves the bin alone");
+}

@@ -1,6 +1,7 @@
 //! A window without a screen, in folders of its own.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use egui::accesskit::Role;
@@ -13,6 +14,7 @@ use tessera::command::Command;
 use tessera::gui::App;
 use tessera::gui::dialogs::{Dialogs, Scripted};
 use tessera::session::Session;
+use tessera::session::bin::Bin;
 use tessera_core::library::state::State;
 
 /// A window and the folders that it may write to.
@@ -23,6 +25,20 @@ pub(crate) struct World {
 
 /// How long a test waits for a condition, generous for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(400);
+
+/// A bin that is a folder. It takes no file of a name with `stays`.
+struct FolderBin(PathBuf);
+
+impl Bin for FolderBin {
+    fn take(&self, path: &Path) -> Result<(), String> {
+        let name = path.file_name().unwrap();
+        if name.to_string_lossy().contains("stays") {
+            return Err("this bin is full".into());
+        }
+        std::fs::create_dir_all(&self.0).unwrap();
+        std::fs::rename(path, self.0.join(name)).map_err(|error| error.to_string())
+    }
+}
 
 impl World {
     /// A window of 1280 by 800 points, whose dialogs answer with these paths (relative ones lie in
@@ -40,6 +56,7 @@ impl World {
     /// A window that keeps everything in a folder, in which settings may lie already.
     pub(crate) fn with(folder: TempDir, size: [f32; 2], dialogs: Box<dyn Dialogs>) -> Self {
         let session = Session::new(2, 0).unwrap().with_data_folder(folder.path().join("data"));
+        let session = session.with_bin(Arc::new(FolderBin(folder.path().join("bin"))));
         let settings = folder.path().join("settings.ron");
         let builder: HarnessBuilder<App> = Harness::builder().with_size(size).allow_missing_glyphs();
         let harness = builder.build_eframe(move |creation| {

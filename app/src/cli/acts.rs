@@ -1,6 +1,8 @@
 //! `tessera undo`, `redo`, `remove`, `restore`, `forget` and `relocate`.
 
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Mutex;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -10,9 +12,10 @@ use tessera_core::library::event::EventId;
 use tessera_core::library::{Library, hold};
 
 use super::librarian::{Librarian, count, find_all};
-use super::library_args::{Forget, Images, OfLibrary, Relocate};
+use super::library_args::{Forget, Images, OfLibrary, Relocate, Remove};
 use super::output::Failures;
 use super::{AlreadyPrinted, Done, Usage};
+use crate::session::bin::{Clearance, STAYS};
 
 /// Prints the event of the last act, or that nothing changed.
 pub(super) fn tell(librarian: &Librarian<'_>, library: &Library, event: Option<EventId>) {
@@ -62,18 +65,54 @@ pub(super) fn step(librarian: &Librarian<'_>, arguments: &OfLibrary, which: Hist
             librarian.out.json(|| json!({"event": null, "ok": false, "error": error.to_string()}));
             return Err(AlreadyPrinted(error).into());
         };
-        answer(librarian, library, Some(event), &format!("{done}: {}{aside}", act.words), more);
+        let files = match which {
+            HistoryStep::Undo if act.is_with_files() => format!("; {STAYS}"),
+            HistoryStep::Redo if act.is_with_files() => "; no file is moved again".to_owned(),
+            _ => String::new(),
+        };
+        answer(librarian, library, Some(event), &format!("{done}: {}{files}{aside}", act.words), more);
         Ok(Done::Whole)
     })
 }
 
-pub(super) fn set_removed(librarian: &Librarian<'_>, arguments: &Images, removed: bool) -> Result<Done> {
+pub(super) fn restore(librarian: &Librarian<'_>, arguments: &Images) -> Result<Done> {
+    set_removed(librarian, arguments, false)
+}
+
+pub(super) fn remove(librarian: &Librarian<'_>, arguments: &Remove) -> Result<Done> {
+    if !arguments.to_bin {
+        return set_removed(librarian, &arguments.images, true);
+    }
+    let library = librarian.open(&arguments.images.library)?;
+    librarian.with_shared(library, |library| {
+        let removed = find_all(&hold(library), &arguments.images.images)?;
+        clear(librarian, library, &[Clearance { kept: None, removed }])
+    })
+}
+
+fn set_removed(librarian: &Librarian<'_>, arguments: &Images, removed: bool) -> Result<Done> {
     librarian.with(&arguments.library, |library| {
         let images = find_all(library, &arguments.images)?;
         let event = library.set_removed(&images, removed)?;
         tell(librarian, library, event);
         Ok(Done::Whole)
     })
+}
+
+/// Removes images with their files, and tells what became of these.
+pub(super) fn clear(librarian: &Librarian<'_>, library: &Mutex<Library>, clearances: &[Clearance]) -> Result<Done> {
+    let (session, out) = (librarian.session, librarian.out);
+    let binned = out.watched(session.progress(), || session.remove_to_bin(library, clearances))?;
+    for (path, why) in &binned.left {
+        out.complain(&format!("{}: {why}", display(path)));
+    }
+    let path = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let left: Vec<Value> = binned.left.iter().map(|(file, why)| json!({"path": path(file), "reason": why})).collect();
+    let more = [("binned", json!(binned.moved.iter().map(path).collect::<Vec<_>>())), ("left", json!(left))];
+    let moved = format!("\n{} moved there; what the bin holds can be put back from it", count(binned.moved.len(), "file"));
+    let more = more.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    tell_with(librarian, &hold(library), binned.event, if binned.event.is_some() { &moved } else { "" }, more);
+    Ok(if binned.left.is_empty() { Done::Whole } else { Done::Partly })
 }
 
 pub(super) fn forget(librarian: &Librarian<'_>, arguments: &Forget) -> Result<Done> {

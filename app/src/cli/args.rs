@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand, ValueE
 use tessera_core::ckm::unknown::UnknownCurve;
 
 use super::library_args::{
-    Backup, Caption, Check, Cluster, Duplicates, Export, Feedback, Forget, Images, Import, Label, Map, OfLibrary, Relocate, Review,
+    Backup, Caption, Check, Cluster, Duplicates, Export, Feedback, Forget, Images, Import, Label, Map, OfLibrary, Relocate, Remove, Review,
     Search as Find, Similar, Suggest, Vectors,
 };
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
@@ -151,7 +151,7 @@ pub(super) enum Command {
     /// Do again what was last taken back
     Redo(OfLibrary),
     /// Hide images and their influence; `restore` and `undo` bring them back
-    Remove(Images),
+    Remove(Remove),
     /// Bring removed images back
     Restore(Images),
     /// Purge images from a library for good; their files stay where they are

@@ -1,16 +1,20 @@
 //! `tessera duplicates`.
 
+use std::sync::Mutex;
+
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::error::display;
+use tessera_core::ids::ItemId;
 use tessera_core::library::copies::{Copies, Copy, find_copies};
-use tessera_core::library::hold;
 use tessera_core::library::state::State;
+use tessera_core::library::{Library, hold};
 
 use super::Done;
-use super::acts::tell_with;
+use super::acts::{clear, tell_with};
 use super::librarian::{Finder, Librarian, count};
 use super::library_args::Duplicates;
+use crate::session::bin::Clearance;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<Done> {
     for (pair, is_said) in [(&arguments.not_copies, true), (&arguments.maybe_copies, false)] {
@@ -30,6 +34,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<D
         let distance = arguments.distance;
         let found = out.watched(session.progress(), || session.on_threads(|| find_copies(library, distance, session.progress())))?;
         let state = hold(library).state().clone();
+        if arguments.keep_best {
+            return keep_best(librarian, library, &found, arguments.to_bin);
+        }
         let shown = &found.groups[..found.groups.len().min(arguments.k.unwrap_or(usize::MAX))];
         out.answer(
             || {
@@ -46,6 +53,25 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<D
         );
         Ok(Done::Whole)
     })
+}
+
+/// Removes all images of each group but its best.
+fn keep_best(librarian: &Librarian<'_>, library: &Mutex<Library>, found: &Copies, to_bin: bool) -> Result<Done> {
+    let of = |group: &Vec<Copy>| {
+        let kept = group[0].image;
+        let mut removed: Vec<ItemId> = group.iter().map(|copy| copy.image).filter(|image| *image != kept).collect();
+        removed.dedup();
+        Clearance { kept: Some(kept), removed }
+    };
+    let cleared: Vec<Clearance> = found.groups.iter().map(of).filter(|clearance| !clearance.removed.is_empty()).collect();
+    if to_bin {
+        return clear(librarian, library, &cleared);
+    }
+    let mut library = hold(library);
+    let removed: Vec<ItemId> = cleared.into_iter().flat_map(|clearance| clearance.removed).collect();
+    let event = if removed.is_empty() { None } else { library.set_removed(&removed, true)? };
+    tell_with(librarian, &library, event, "", serde_json::Map::new());
+    Ok(Done::Whole)
 }
 
 /// Hundredths of a percent are enough.

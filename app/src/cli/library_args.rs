@@ -111,6 +111,10 @@ pub(super) struct Search {
     /// that was brought
     #[arg(long, requires = "like", value_name = "VECTORS", value_parser = look)]
     pub(super) look: Option<Look>,
+    /// With --like and without words: the share of the most alike images that is to be found, where
+    /// an index answers; 1 compares all images
+    #[arg(long, requires = "like", default_value_t = RECALL, value_name = "R", value_parser = recall)]
+    pub(super) recall: f64,
     /// Only images of this class; without words or --like, all of them by name
     #[arg(long, value_name = "CLASS")]
     pub(super) class: Option<String>,
@@ -424,11 +428,18 @@ pub(super) struct Duplicates {
     /// Groups shown, at most
     #[arg(short = 'k', value_name = "N", value_parser = at_least_one)]
     pub(super) k: Option<usize>,
+    /// Remove all images of each group but its best, in one act that `undo` takes back
+    #[arg(long)]
+    pub(super) keep_best: bool,
+    /// With --keep-best: also move the files of the others to the bin of the system, from which they
+    /// can be put back
+    #[arg(long, requires = "keep_best")]
+    pub(super) to_bin: bool,
     /// Say that two images are no copies of each other: they are not found as such any more
-    #[arg(long, num_args = 2, value_names = ["IMAGE", "IMAGE"], conflicts_with_all = ["k", "distance"])]
+    #[arg(long, num_args = 2, value_names = ["IMAGE", "IMAGE"], conflicts_with_all = ["k", "distance", "keep_best"])]
     pub(super) not_copies: Vec<PathBuf>,
     /// Take that back
-    #[arg(long, num_args = 2, value_names = ["IMAGE", "IMAGE"], conflicts_with_all = ["k", "distance", "not_copies"])]
+    #[arg(long, num_args = 2, value_names = ["IMAGE", "IMAGE"], conflicts_with_all = ["k", "distance", "keep_best", "not_copies"])]
     pub(super) maybe_copies: Vec<PathBuf>,
 }
 
@@ -497,7 +508,17 @@ pub(super) struct Caption {
     pub(super) stdin: bool,
 }
 
-/// Arguments of `remove` and `restore`.
+/// Arguments of `remove`.
+#[derive(Debug, Args)]
+pub(super) struct Remove {
+    #[command(flatten)]
+    pub(super) images: Images,
+    /// Also move their files to the bin of the system, from which they can be put back
+    #[arg(long)]
+    pub(super) to_bin: bool,
+}
+
+/// Arguments of `restore`.
 #[derive(Debug, Args)]
 pub(super) struct Images {
     /// The library

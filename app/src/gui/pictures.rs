@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use egui::{Context, TextureHandle, TextureId, TextureOptions};
 use image::RgbImage;
+use tessera_core::copies::PixelDifference;
 use tessera_core::ids::ItemId;
 
 use super::textures::colour_image;
@@ -27,6 +28,8 @@ pub struct PictureTextures {
     viewed: Option<Viewed>,
     /// The picture that one in the viewer is compared with.
     beside: Option<Viewed>,
+    /// Where two copies differ.
+    difference: Option<(Arc<PixelDifference>, TextureHandle)>,
     like: Option<(Arc<ReferenceImage>, TextureHandle)>,
     similar: Option<(Arc<SimilarQuery>, TextureHandle)>,
     tray: Vec<TextureHandle>,
@@ -61,7 +64,7 @@ impl PictureTextures {
             Some((id, Ok(picture))) if self.viewed.as_ref().is_none_or(|viewed| !viewed.is(id, picture)) => {
                 self.viewed = Some(Viewed::new(ctx, id, picture));
             }
-            None => (self.viewed, self.beside) = (None, None),
+            None => (self.viewed, self.beside, self.difference) = (None, None, None),
             _ => {}
         }
         if let Some(beside) = &mut self.beside {
@@ -144,6 +147,18 @@ impl PictureTextures {
         textures.filter_map(|viewed| viewed.at(id, zoom)).next().map(TextureHandle::id)
     }
 
+    /// The texture of where two copies differ.
+    pub fn difference(&mut self, ctx: &Context, difference: &Arc<PixelDifference>) -> TextureId {
+        let is_it = |(shown, _): &(Arc<PixelDifference>, TextureHandle)| Arc::ptr_eq(shown, difference);
+        if let Some((_, texture)) = self.difference.as_ref().filter(|shown| is_it(shown)) {
+            return texture.id();
+        }
+        let texture = ctx.load_texture("difference", colour_image(&difference.picture), TextureOptions::NEAREST);
+        let id = texture.id();
+        self.difference = Some((Arc::clone(difference), texture));
+        id
+    }
+
     /// Bytes on the card.
     pub fn bytes(&self) -> usize {
         let viewed = self.viewed.iter().chain(&self.beside).filter_map(Viewed::texture);
@@ -154,6 +169,7 @@ impl PictureTextures {
             .chain(&self.query)
             .chain(self.collage.as_ref().map(|(_, texture)| texture))
             .chain(self.similar.as_ref().map(|(_, texture)| texture))
+            .chain(self.difference.as_ref().map(|(_, texture)| texture))
             .chain(&self.tray)
             .chain(self.examples.values())
             .chain(viewed);

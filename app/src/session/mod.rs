@@ -1,6 +1,7 @@
 //! Everything a user can do, one file for each; the command line and the window both act through a
 //! [`Session`].
 
+pub mod bin;
 pub mod class_tree;
 pub mod clusters;
 pub mod collage;
@@ -50,6 +51,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
+use bin::{Bin, SystemBin};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tessera_core::Error;
 use tessera_core::library::read_only::ReadOnly;
@@ -73,6 +75,8 @@ pub struct Session {
     is_read_only: bool,
     /// Bytes of elements that the recogniser of a library keeps in memory.
     elements_in_memory: usize,
+    /// Where files of removed images go where that is wanted.
+    bin: Arc<dyn Bin>,
     /// The program that runs as a worker; `None` where everything is done in this process.
     workers: Option<PathBuf>,
     /// Held during an import: if threads of the pool waited for another import on the same pool,
@@ -95,6 +99,7 @@ impl Session {
             data: None,
             is_read_only: false,
             elements_in_memory: ELEMENTS_IN_MEMORY,
+            bin: Arc::new(SystemBin),
             workers: None,
             importing: Arc::default(),
         })

@@ -26,6 +26,7 @@
 mod align;
 mod candidates;
 mod compare;
+mod difference;
 mod groups;
 mod relation;
 mod signature;
@@ -34,6 +35,7 @@ mod turn;
 pub use align::CropWindow;
 pub use candidates::{Candidate, Wanted, candidates, candidates_among};
 pub use compare::{Comparison, NEAR, SIMILAR, compare};
+pub use difference::{PixelDifference, pixel_difference};
 pub use groups::groups;
 pub use relation::{Extent, Relation};
 pub use signature::{Signature, VERSION};

@@ -208,6 +208,7 @@ fn of_commands_that_answer() {
     all.run("generate toys", "--to toys --instances 1 --views 1 --side 32", 0);
     all.run("generate compositions", "--to compositions --instances 2 --views 2 --train 2 --test 2 --side 32", 0);
     all.run("generate symmetries", "--to symmetries --instances 1 --views 2 --train 2 --test 2 --side 32", 0);
+    all.run("duplicates", "lib.tessera --distance 100 --keep-best --to-bin", 0);
     all.compare();
 }
 

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use egui::{Align2, Color32, CornerRadius, FontId, Key, Modifiers, Panel as Side, Rect, RichText, ScrollArea, Sense, Ui, Vec2, vec2};
+use egui::{
+    Align2, Color32, CornerRadius, FontId, Key, Modifiers, Panel as Side, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, vec2,
+};
 use tessera_core::copies::{NEAR, SIMILAR};
 use tessera_core::ids::ItemId;
 use tessera_core::library::copies::Copy;
@@ -17,6 +19,7 @@ use crate::gui::view::Pictured;
 use crate::gui::widgets::{WHOLE, confined_ui, fitted, line, main_button, nothing_ui, page_frame};
 use crate::gui::words::{bytes, count};
 use crate::job::JobKind;
+use crate::session::bin::Clearance;
 use crate::session::desk::near_copies::CopyGroup;
 
 /// Distances that can be chosen, with their names and what they mean.
@@ -48,11 +51,25 @@ pub struct CopiesView {
     /// Shares of the size at which a picture fits, and the point of it in the middle, for both.
     zoom: f32,
     middle: Vec2,
+    /// Whether the files of removed images go to the bin of the system.
+    to_bin: bool,
+    /// Whether the right picture is where both differ.
+    shows_difference: bool,
 }
 
 impl Default for CopiesView {
     fn default() -> Self {
-        Self { distance: NEAR, group: 0, copy: 1, shown: None, is_hidden: false, zoom: 1.0, middle: Vec2::splat(0.5) }
+        Self {
+            distance: NEAR,
+            group: 0,
+            copy: 1,
+            shown: None,
+            is_hidden: false,
+            zoom: 1.0,
+            middle: Vec2::splat(0.5),
+            to_bin: false,
+            shows_difference: false,
+        }
     }
 }
 
@@ -117,15 +134,19 @@ impl CopiesView {
             }
             let files: usize = groups.iter().map(|group| group.files).sum();
             ui.label(RichText::new(format!("{} of {}", count(groups.len(), "group"), count(files, "file"))).strong());
-            let others: Vec<ItemId> = groups.iter().flat_map(|group| group.others(group.images[0].image)).collect();
-            if others.is_empty() {
+            let cleared: Vec<Clearance> = groups.iter().filter_map(|group| clearance(group, 0)).collect();
+            if cleared.is_empty() {
                 return;
             }
-            let words = format!("Remove {} and keep the best of each group", count(others.len(), "image"));
-            let hover = "Takes them out of the library in one act, which Ctrl+Z takes back; the files stay where they are";
+            let others = cleared.iter().map(|clearance| clearance.removed.len()).sum();
+            let words = format!("Remove {} and keep the best of each group", count(others, "image"));
+            let hover = format!("Takes them out of the library in one act, which Ctrl+Z takes back; {}", self.files_go());
             if ui.button(words).on_hover_text(hover).clicked() {
-                panel.ask(Command::Remove(others));
+                self.clear(panel, cleared);
             }
+            let hover = "Files of images that are removed here are moved to the bin of the system, from which they can be put back. \
+                         They go only while the file that is kept is there";
+            ui.checkbox(&mut self.to_bin, "Files to the bin").on_hover_text(hover);
         });
     }
 
@@ -162,7 +183,8 @@ impl CopiesView {
     }
 
     fn turn_to(&mut self, group: usize) {
-        *self = Self { group, distance: self.distance, ..Self::default() };
+        let Self { distance, to_bin, shows_difference, .. } = *self;
+        *self = Self { group, distance, to_bin, shows_difference, ..Self::default() };
     }
 
     /// Turns to a group that may be out of sight in the list.
@@ -192,11 +214,11 @@ impl CopiesView {
                 _ => self.copy = (self.copy + 1).min((group.images.len() - 1).max(1)),
             }
         } else if !has_focus && pressed(ui, Key::Enter) {
-            keep(panel, group, 0);
+            self.keep(panel, group, 0);
         } else if pressed(ui, Key::Delete) {
-            if let Some(copy) = group.images.get(self.copy) {
-                panel.ask(Command::Remove(vec![copy.image]));
-            }
+            self.remove(panel, group, self.copy);
+        } else if pressed(ui, Key::D) {
+            self.shows_difference = !self.shows_difference;
         } else if pressed(ui, Key::N) {
             if let Some(copy) = group.images.get(self.copy) {
                 panel.ask(Command::NotCopies(group.images[0].image, copy.image));
@@ -231,10 +253,14 @@ impl CopiesView {
         // While the space bar is held, the right picture lies where the left one was.
         let is_laid_over = !ui.ctx().text_edit_focused() && ui.input(|input| input.key_down(Key::Space));
         self.picture_ui(ui, panel, if is_laid_over { other } else { best }, frames[0], false);
-        self.picture_ui(ui, panel, other, frames[1], true);
+        if self.shows_difference {
+            self.difference_ui(ui, panel, (best, other), frames[1]);
+        } else {
+            self.picture_ui(ui, panel, other, frames[1], true);
+        }
         for ((at, copy), frame) in [(0, best), (self.copy, other)].into_iter().zip(frames) {
             let below = Rect::from_min_size(frame.left_bottom() + vec2(0.0, 4.0), vec2(width, BELOW - 4.0));
-            ui.scope_builder(egui::UiBuilder::new().id_salt(at).max_rect(below), |ui| facts_ui(ui, panel, group, at, copy));
+            ui.scope_builder(egui::UiBuilder::new().id_salt(at).max_rect(below), |ui| self.facts_ui(ui, panel, group, at, copy));
         }
         ui.advance_cursor_after_rect(Rect::from_min_size(room.min, vec2(room.width(), height + BELOW)));
         if strip > 0.0 {
@@ -247,8 +273,50 @@ impl CopiesView {
         let Some(image) = panel.state().and_then(|state| state.image(copy.image).cloned()) else { return };
         let response = ui.interact(frame, ui.scope_id().with(("picture", is_right)), Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("Picture of {}", image.file_name())));
-        ui.painter().rect_filled(frame, CornerRadius::same(theme::ROUNDING), theme::behind_pictures(ui));
         let size = image.content.map_or((1, 1), |content| content.size);
+        let target = self.zoomed(ui, &response, size, frame);
+        let pixels = target.width() / size.0.max(1) as f32;
+        let texture = panel.pictures.compared(ui.ctx(), panel.desk, copy.image, pixels);
+        let texture = texture.or_else(|| Some(panel.textures.get(image.content?.hash.0, image.id)?.id()));
+        match texture {
+            Some(texture) => {
+                ui.painter_at(frame).image(texture, target, WHOLE, Color32::WHITE);
+            }
+            None => in_middle(ui, frame, if image.is_here() { "one moment" } else { "its file is not there now" }),
+        }
+    }
+
+    /// Where the best image and a copy of it differ, at the zoom of the best.
+    fn difference_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, (best, other): (&Copy, &Copy), frame: Rect) {
+        let response = ui.interact(frame, ui.scope_id().with("difference"), Sense::click_and_drag());
+        let size = panel.state().and_then(|state| state.image(best.image)?.content).map_or((1, 1), |content| content.size);
+        let target = self.zoomed(ui, &response, size, frame);
+        let words = match panel.desk.near_copies().difference(best.image, other.image) {
+            None => {
+                if !panel.desk.jobs().is_running(&JobKind::DrawDifference) {
+                    panel.ask(Command::DrawDifference(best.image, other.image));
+                }
+                "one moment".to_owned()
+            }
+            Some(Err(words)) => words.to_owned(),
+            Some(Ok(difference)) => {
+                let texture = panel.pictures.difference(ui.ctx(), difference);
+                ui.painter_at(frame).image(texture, target, WHOLE, Color32::WHITE);
+                let words =
+                    format!("differences, four times as large: {:.1} of 255 on average, {} at most", difference.mean, difference.largest);
+                let font = FontId::proportional(13.0);
+                ui.painter_at(frame).text(frame.left_bottom() + vec2(8.0, -6.0), Align2::LEFT_BOTTOM, &words, font, Color32::WHITE);
+                response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &words));
+                return;
+            }
+        };
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &words));
+        in_middle(ui, frame, &words);
+    }
+
+    /// Where a picture of such a size lies at the zoom that both have, which the pointer changes.
+    fn zoomed(&mut self, ui: &Ui, response: &Response, size: (u32, u32), frame: Rect) -> Rect {
+        ui.painter().rect_filled(frame, CornerRadius::same(theme::ROUNDING), theme::behind_pictures(ui));
         let fit = fitted(size, frame.shrink(4.0)).size();
         if response.hovered() {
             let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
@@ -269,18 +337,33 @@ impl CopiesView {
         let reach = Vec2::splat(0.5 / self.zoom);
         self.middle = self.middle.clamp(reach, Vec2::splat(1.0) - reach);
         let shown = fit * self.zoom;
-        let target = Rect::from_center_size(frame.center() + (Vec2::splat(0.5) - self.middle) * shown, shown);
-        let pixels = shown.x / size.0.max(1) as f32;
-        let texture = panel.pictures.compared(ui.ctx(), panel.desk, copy.image, pixels);
-        let texture = texture.or_else(|| Some(panel.textures.get(image.content?.hash.0, image.id)?.id()));
-        match texture {
-            Some(texture) => {
-                ui.painter_at(frame).image(texture, target, WHOLE, Color32::WHITE);
-            }
-            None => {
-                let words = if image.is_here() { "one moment" } else { "its file is not there now" };
-                ui.painter().text(frame.center(), Align2::CENTER_CENTER, words, FontId::proportional(15.0), ui.visuals().weak_text_color());
-            }
+        Rect::from_center_size(frame.center() + (Vec2::splat(0.5) - self.middle) * shown, shown)
+    }
+
+    /// What becomes of the files of images that are removed.
+    fn files_go(&self) -> &'static str {
+        if self.to_bin { "their files go to the bin of the system" } else { "the files stay where they are" }
+    }
+
+    fn clear(&self, panel: &mut Panel<'_>, cleared: Vec<Clearance>) {
+        if self.to_bin {
+            panel.ask(Command::RemoveToBin(cleared));
+        } else {
+            panel.ask(Command::Remove(cleared.into_iter().flat_map(|clearance| clearance.removed).collect()));
+        }
+    }
+
+    /// Removes all images of a group but one.
+    fn keep(&self, panel: &mut Panel<'_>, group: &CopyGroup, at: usize) {
+        if let Some(clearance) = clearance(group, at) {
+            self.clear(panel, vec![clearance]);
+        }
+    }
+
+    /// Removes a copy, for which the best of its group is kept.
+    fn remove(&self, panel: &mut Panel<'_>, group: &CopyGroup, at: usize) {
+        if let Some(copy) = group.images.get(at).filter(|_| at > 0) {
+            self.clear(panel, vec![Clearance { kept: Some(group.images[0].image), removed: vec![copy.image] }]);
         }
     }
 
@@ -303,14 +386,60 @@ impl CopiesView {
             });
         });
     }
+
+    /// What is known of an image, and the button to keep it alone.
+    fn facts_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, group: &CopyGroup, at: usize, copy: &Copy) {
+        let Some(image) = panel.state().and_then(|state| state.image(copy.image).cloned()) else { return };
+        let said = if at == 0 {
+            "the best: most pixels, then the largest file".to_owned()
+        } else {
+            format!("{}, distance {:.1}", copy.relation, copy.distance)
+        };
+        line(ui, RichText::new(image.file_name()).strong());
+        line(ui, RichText::new(said));
+        let (size, length) = image.content.map_or(((0, 0), 0), |content| (content.size, content.bytes));
+        let format = Path::new(&image.file_name()).extension().map(|ending| ending.to_string_lossy().to_uppercase()).unwrap_or_default();
+        let changed = image.place().map(|place| utc(place.modified / 1_000_000)).unwrap_or_default();
+        line(ui, RichText::new(format!("{} × {}, {}, {format}, {changed}", size.0, size.1, bytes(length))).weak());
+        let path = tessera_core::error::display(&copy.path);
+        line(ui, RichText::new(&path).small().weak()).on_hover_text(path);
+        ui.horizontal(|ui| {
+            let (words, keys) = if at == 0 { ("Keep the best", "Enter") } else { ("Keep this one", "") };
+            let n = count(group.images.len() - 1, "other image");
+            let hover = format!("Takes the {n} of this group out of the library, in one act; {}. {keys}", self.files_go());
+            let button = if at == 0 { main_button(ui, words) } else { ui.button(words) };
+            if button.on_hover_text(hover.trim_end()).clicked() {
+                self.keep(panel, group, at);
+            }
+            let hover = format!("Out of the library; {}. Delete", self.files_go());
+            if at > 0 && ui.button("Remove this one").on_hover_text(hover).clicked() {
+                self.remove(panel, group, at);
+            }
+            if at > 0
+                && ui.button("Not a copy").on_hover_text("Never shows it as a copy of the best again; Ctrl+Z takes that back. N").clicked()
+            {
+                panel.ask(Command::NotCopies(group.images[0].image, copy.image));
+            }
+            if at > 0 {
+                let hover = "Where this copy differs from the best, laid on it as it was made. D";
+                ui.toggle_value(&mut self.shows_difference, "Difference").on_hover_text(hover);
+            }
+            if ui.button("Show file").on_hover_text("In the file manager").clicked() {
+                panel.ask(Command::Reveal(copy.path.clone()));
+            }
+        });
+    }
 }
 
-/// Removes all images of a group but one.
-fn keep(panel: &mut Panel<'_>, group: &CopyGroup, at: usize) {
-    let others: Vec<ItemId> = group.images.get(at).into_iter().flat_map(|kept| group.others(kept.image)).collect();
-    if !others.is_empty() {
-        panel.ask(Command::Remove(others));
-    }
+/// All images of a group but one, if there are others.
+fn clearance(group: &CopyGroup, at: usize) -> Option<Clearance> {
+    let kept = group.images.get(at)?.image;
+    let removed: Vec<ItemId> = group.others(kept).collect();
+    (!removed.is_empty()).then_some(Clearance { kept: Some(kept), removed })
+}
+
+fn in_middle(ui: &Ui, frame: Rect, words: &str) {
+    ui.painter().text(frame.center(), Align2::CENTER_CENTER, words, FontId::proportional(15.0), ui.visuals().weak_text_color());
 }
 
 fn thumbnail(ui: &Ui, panel: &mut Panel<'_>, image: ItemId, frame: Rect) {
@@ -319,42 +448,4 @@ fn thumbnail(ui: &Ui, panel: &mut Panel<'_>, image: ItemId, frame: Rect) {
         let [width, height] = texture.size();
         ui.painter().image(texture.id(), fitted((width as u32, height as u32), frame), WHOLE, Color32::WHITE);
     }
-}
-
-/// What is known of an image, and the button to keep it alone.
-fn facts_ui(ui: &mut Ui, panel: &mut Panel<'_>, group: &CopyGroup, at: usize, copy: &Copy) {
-    let Some(image) = panel.state().and_then(|state| state.image(copy.image).cloned()) else { return };
-    let said = if at == 0 {
-        "the best: most pixels, then the largest file".to_owned()
-    } else {
-        format!("{}, distance {:.1}", copy.relation, copy.distance)
-    };
-    line(ui, RichText::new(image.file_name()).strong());
-    line(ui, RichText::new(said));
-    let (size, length) = image.content.map_or(((0, 0), 0), |content| (content.size, content.bytes));
-    let format = Path::new(&image.file_name()).extension().map(|ending| ending.to_string_lossy().to_uppercase()).unwrap_or_default();
-    let changed = image.place().map(|place| utc(place.modified / 1_000_000)).unwrap_or_default();
-    line(ui, RichText::new(format!("{} × {}, {}, {format}, {changed}", size.0, size.1, bytes(length))).weak());
-    let path = tessera_core::error::display(&copy.path);
-    line(ui, RichText::new(&path).small().weak()).on_hover_text(path);
-    ui.horizontal(|ui| {
-        let (words, keys) = if at == 0 { ("Keep the best", "Enter") } else { ("Keep this one", "") };
-        let n = count(group.images.len() - 1, "other image");
-        let hover = format!("Takes the {n} of this group out of the library, in one act; the files stay where they are. {keys}");
-        let button = if at == 0 { main_button(ui, words) } else { ui.button(words) };
-        if button.on_hover_text(hover.trim_end()).clicked() {
-            keep(panel, group, at);
-        }
-        if at > 0 && ui.button("Remove this one").on_hover_text("Out of the library; the file stays where it is. Delete").clicked() {
-            panel.ask(Command::Remove(vec![copy.image]));
-        }
-        if at > 0
-            && ui.button("Not a copy").on_hover_text("Never shows it as a copy of the best again; Ctrl+Z takes that back. N").clicked()
-        {
-            panel.ask(Command::NotCopies(group.images[0].image, copy.image));
-        }
-        if ui.button("Show file").on_hover_text("In the file manager").clicked() {
-            panel.ask(Command::Reveal(copy.path.clone()));
-        }
-    });
 }

@@ -44,6 +44,7 @@ use tessera_core::library::state::State;
 use super::Session;
 use crate::command::{Command, Written};
 use crate::job::JobKind;
+use crate::session::bin::STAYS;
 use clusters::Clusters;
 pub use context::NOTHING_OPEN;
 use context::{Context, Event, Next};
@@ -158,6 +159,7 @@ impl Desk {
             Command::KeepPicture(to, class) => parts.recognising.keep_picture(ctx, to, class),
             Command::Caption(image, captions) => ctx.act(move |library| library.caption(image, captions)),
             Command::Remove(images) => ctx.act(move |library| library.set_removed(&images, true)),
+            Command::RemoveToBin(cleared) => near_copies::clear(ctx, cleared),
             Command::Restore(images) => ctx.act(move |library| library.set_removed(&images, false)),
             Command::NewClass(name) => ctx.act(move |library| library.new_class(&name)),
             Command::RenameClass(from, to) => ctx.act(move |library| library.rename_class(&from, &to)),
@@ -203,6 +205,7 @@ impl Desk {
             Command::Evaluate => recognising::judge(ctx, false),
             Command::FindHarm => recognising::find_harm(ctx),
             Command::FindCopies(distance) => near_copies::find(ctx, distance),
+            Command::DrawDifference(image, copy) => near_copies::draw_difference(ctx, image, copy),
             Command::NotCopies(one, other) => ctx.act(move |library| library.not_copies(one, other, true)),
             Command::ChooseSearch(choice) => recognising::choose_search(ctx, choice),
             Command::ChooseWeights(choice) => recognising::choose_weights(ctx, choice),
@@ -354,6 +357,7 @@ fn undo(ctx: &mut Context) {
             |library| library.undo(),
             |undone, _| {
                 Some(match undone {
+                    Some((act, _)) if act.is_with_files() => note(format!("Undone: {}; {STAYS}", act.words)).into(),
                     Some((act, _)) => done(format!("Undone: {}; Ctrl+Shift+Z does it again", act.words)).into(),
                     None => note("Nothing to undo").into(),
                 })
@@ -371,6 +375,7 @@ fn redo(ctx: &mut Context) {
             |library| library.redo(),
             |redone, _| {
                 Some(match redone {
+                    Some((act, _)) if act.is_with_files() => done(format!("Done again: {}; no file is moved again", act.words)).into(),
                     Some((act, _)) => done(format!("Done again: {}", act.words)).into(),
                     None => note("Nothing to redo").into(),
                 })

@@ -3,19 +3,30 @@
 use std::io;
 use std::sync::Arc;
 
+use tessera_core::copies::{PixelDifference, pixel_difference};
 use tessera_core::ids::ItemId;
 use tessera_core::library::copies::{Copies, Copy, find_copies};
+use tessera_core::library::import::hold;
 use tessera_core::library::state::State;
 
 use super::context::{Context, Event};
+use super::library_act::{last_act, state_and};
+use super::notices::problem;
 use super::part::Part;
+use super::view::Notice;
+use crate::command::ImageQuery;
 use crate::job::JobKind;
+use crate::session::bin::Clearance;
+
+/// The longer side, in pixels, of pictures whose difference is drawn.
+const COMPARED: u32 = 2048;
 
 /// Near copies, as last looked for.
 #[derive(Default)]
 pub struct NearCopies {
     found: Option<(f64, Copies)>,
     groups: Arc<Vec<CopyGroup>>,
+    difference: Option<(ItemId, ItemId, Result<Arc<PixelDifference>, String>)>,
 }
 
 /// Images of which all but the first are copies of the first.
@@ -34,8 +45,13 @@ impl CopyGroup {
     }
 }
 
-/// The distance that was asked for, and what was found.
-pub(super) struct Message(f64, Copies);
+/// What was found.
+pub(super) enum Message {
+    /// Near copies within a distance.
+    Found(f64, Copies),
+    /// Where an image and a copy of it differ, or why that is not known.
+    Difference(ItemId, ItemId, Result<Arc<PixelDifference>, String>),
+}
 
 impl Part for NearCopies {
     type Message = Message;
@@ -45,8 +61,13 @@ impl Part for NearCopies {
     }
 
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
-        self.found = Some((message.0, message.1));
-        self.regroup(ctx);
+        match message {
+            Message::Found(distance, copies) => {
+                self.found = Some((distance, copies));
+                self.regroup(ctx);
+            }
+            Message::Difference(image, copy, outcome) => self.difference = Some((image, copy, outcome)),
+        }
     }
 
     fn hear(&mut self, ctx: &mut Context, event: Event) {
@@ -69,6 +90,13 @@ impl NearCopies {
         self.found.as_ref().map(|(distance, _)| *distance)
     }
 
+    /// Where an image and a copy of it differ, or why that is not known; `None` before it was asked
+    /// for and is there.
+    pub fn difference(&self, image: ItemId, copy: ItemId) -> Option<Result<&Arc<PixelDifference>, &str>> {
+        let (_, _, outcome) = self.difference.as_ref().filter(|(one, other, _)| (*one, *other) == (image, copy))?;
+        Some(outcome.as_ref().map_err(String::as_str))
+    }
+
     /// Leaves out images that were removed since, or said to be no copies; they come back with an
     /// undo.
     fn regroup(&mut self, ctx: &Context) {
@@ -88,9 +116,38 @@ fn present(group: &[Copy], state: &State) -> Option<CopyGroup> {
     (files > 1).then_some(CopyGroup { images, files })
 }
 
+/// Removes images with their files, of which a notice tells.
+pub(super) fn clear(ctx: &mut Context, cleared: Vec<Clearance>) {
+    ctx.library_job(JobKind::MoveToBin, move |session, library| {
+        let binned = session.remove_to_bin(library, &cleared)?;
+        let notice = match binned.event {
+            Some(_) => {
+                let act = last_act(&hold(library));
+                Notice { words: format!("{}: {}", act.words, binned.in_words()), ..act }
+            }
+            None => problem(format!("Nothing was removed: {}", binned.in_words())),
+        };
+        Ok(super::Message::from(state_and(library, notice)))
+    });
+}
+
 /// Looks for near copies within a distance.
 pub(super) fn find(ctx: &mut Context, distance: f64) {
     ctx.library_job(JobKind::FindCopies, move |session, library| {
-        Ok(super::Message::from(Message(distance, find_copies(library, distance, session.progress())?)))
+        Ok(super::Message::from(Message::Found(distance, find_copies(library, distance, session.progress())?)))
+    });
+}
+
+/// Draws where an image and a copy of it differ.
+pub(super) fn draw_difference(ctx: &mut Context, image: ItemId, copy: ItemId) {
+    ctx.library_job(JobKind::DrawDifference, move |session, library| {
+        let state = hold(library).state().clone();
+        let picture = |image| session.pixels_of(&ImageQuery::Item(image), Some(&state), COMPARED).map(|pixels| pixels.picture.pixels);
+        let both = picture(image).and_then(|one| Ok((one, picture(copy)?)));
+        let outcome = match both {
+            Ok((one, other)) => Ok(Arc::new(pixel_difference(&one, &other, session.progress())?)),
+            Err(error) => Err(error.to_string()),
+        };
+        Ok(super::Message::from(Message::Difference(image, copy, outcome)))
     });
 }

@@ -1,0 +1,140 @@
+//! Images that are removed together with their files: these go to the bin of the system and are
+//! never deleted.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use tessera_core::Result;
+use tessera_core::error::display;
+use tessera_core::ids::ItemId;
+use tessera_core::library::Library;
+use tessera_core::library::event::EventId;
+use tessera_core::library::import::{hold, holds};
+use tessera_core::library::state::{Image, State};
+use tessera_core::plural::count;
+use tessera_core::progress::Progress;
+
+use super::Session;
+
+/// What an undo says of files that went to the bin.
+pub const STAYS: &str = "the files stay in the bin of the system: put them back from there, and they are found where they were";
+
+/// Images that go, and the one that stays in their place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Clearance {
+    /// The image that is kept. Its file must be there for the others to go.
+    pub kept: Option<ItemId>,
+    /// The images that go.
+    pub removed: Vec<ItemId>,
+}
+
+/// What was removed and moved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Binned {
+    /// The event of the removal; `None` when there was nothing to remove.
+    pub event: Option<EventId>,
+    /// Images that were removed.
+    pub removed: usize,
+    /// Files that lie in the bin now.
+    pub moved: Vec<PathBuf>,
+    /// Files that stay where they are, and why.
+    pub left: Vec<(PathBuf, String)>,
+}
+
+impl Binned {
+    /// What became of the files, in words that follow those of the act.
+    pub fn in_words(&self) -> String {
+        let moved = format!("{} moved to the bin of the system, from which they can be put back", count(self.moved.len(), "file"));
+        match self.left.first() {
+            None => moved,
+            Some((path, why)) => {
+                format!("{moved}; {} left where they are: {}: {why}", count(self.left.len(), "file"), display(path))
+            }
+        }
+    }
+}
+
+/// What takes files that nobody wants any more, and gives them back.
+pub trait Bin: Send + Sync {
+    /// Moves a file there.
+    ///
+    /// # Errors
+    /// Why it could not be moved, in words; it is where it was then.
+    fn take(&self, path: &Path) -> std::result::Result<(), String>;
+}
+
+/// The bin of the system.
+pub struct SystemBin;
+
+impl Bin for SystemBin {
+    fn take(&self, path: &Path) -> std::result::Result<(), String> {
+        trash::delete(path).map_err(|error| {
+            let why = match &error {
+                #[cfg(all(unix, not(target_os = "macos")))]
+                trash::Error::FileSystem { path, source } => format!("{}: {source}", display(path)),
+                trash::Error::Unknown { description } | trash::Error::Os { description, .. } => description.clone(),
+                other => other.to_string(),
+            };
+            format!("this system has no bin that takes it ({why})")
+        })
+    }
+}
+
+impl Session {
+    /// The same session with another bin.
+    #[must_use]
+    pub fn with_bin(self, bin: Arc<dyn Bin>) -> Self {
+        Self { bin, ..self }
+    }
+
+    /// Removes images in one act, then moves their files to the bin of the system: the act is on
+    /// disk before a file is touched. A file that holds other bytes than the image stays, as do
+    /// images and files whose kept image has no file with its bytes.
+    ///
+    /// # Errors
+    /// As [`Library::remove_with_files`]; [`tessera_core::Error::Cancelled`], after which the files
+    /// that were not reached are where they were.
+    pub fn remove_to_bin(&self, library: &Mutex<Library>, clearances: &[Clearance]) -> Result<Binned> {
+        remove_to_bin(library, clearances, &*self.bin, &self.progress)
+    }
+}
+
+fn remove_to_bin(library: &Mutex<Library>, clearances: &[Clearance], bin: &dyn Bin, progress: &Progress) -> Result<Binned> {
+    let mut binned = Binned::default();
+    let state = hold(library).state().clone();
+    let mut images = Vec::new();
+    for Clearance { kept, removed } in clearances {
+        let kept = kept.and_then(|kept| state.image(kept));
+        match kept.filter(|kept| files(&state, kept).next().is_none()) {
+            Some(kept) => {
+                let path = state.path_of(kept).unwrap_or_default();
+                let why = format!("it would be kept, but is not there with its bytes, so {} stay too", count(removed.len(), "other image"));
+                binned.left.push((path, why));
+            }
+            None => images.extend(removed),
+        }
+    }
+    binned.removed = images.len();
+    if images.is_empty() {
+        return Ok(binned);
+    }
+    binned.event = hold(library).remove_with_files(&images)?;
+    progress.begin("Moving files to the bin", images.len() as u64);
+    for image in images.iter().filter_map(|image| state.image(*image)) {
+        progress.step()?;
+        for place in image.places.iter().filter(|place| place.here) {
+            let path = state.full_path(place);
+            match if holds(&path, place) { bin.take(&path) } else { Err("it does not hold the image any more".to_owned()) } {
+                Ok(()) => binned.moved.push(path),
+                Err(why) => binned.left.push((path, why)),
+            }
+        }
+    }
+    Ok(binned)
+}
+
+/// The files that hold an image.
+fn files<'a>(state: &'a State, image: &'a Image) -> impl Iterator<Item = PathBuf> + 'a {
+    let there = image.places.iter().filter(|place| place.here).map(|place| (state.full_path(place), place));
+    there.filter(|(path, place)| holds(path, place)).map(|(path, _)| path)
+}
