@@ -57,7 +57,6 @@ fn candidates_are_tuned_for_a_recall() {
         assert_eq!((number(&answer, "d"), number(&answer, "k")), (12.0, if more.contains("-k") { 3.0 } else { 10.0 }));
         let is_whole = more.contains("--validation");
         assert_eq!(number(&answer, "n"), if is_whole { 3000.0 } else { 2940.0 }, "validation queries are not searched");
-        agrees("eval ann", &ran);
     }
     let all: Vec<String> = ["1", "2"]
         .map(|threads| {
@@ -90,8 +89,8 @@ fn each_way_is_timed_by_itself() {
         each.iter().find(fits).unwrap_or_else(|| panic!("{tree} {select} {recall}"))
     };
     for tree in ["rp", "kd", "pca", "forest", "oblique"] {
-        let candidates = ["natural", "labels", "voting", "lookup"].map(|select| number(of(tree, select, 0.9), "candidates"));
-        assert!(candidates[0] <= 1.3 * candidates[1] && candidates[2] <= 1.3 * candidates[3], "{tree}: {candidates:?}");
+        let candidates = ["voting", "lookup"].map(|select| number(of(tree, select, 0.9), "candidates"));
+        assert!(candidates[0] <= 1.3 * candidates[1], "{tree}: {candidates:?}");
     }
     for run in each {
         let falls_short = number(run, "validation_recall") < number(run, "target_recall");

@@ -169,6 +169,10 @@ fn of_commands_that_act() {
     );
     all.feed("caption", &[r#"{"image": 7, "caption": ["a cube"]}"#, "no JSON"]);
     all.feed("feedback", &[r#"{"image": 7, "query": "cube", "reward": 0.5}"#, "no JSON"]);
+    let changed = World::with_library();
+    changed.file("images/disc/disc_02_1_0_0_lt.png", b"another text");
+    let to_bin = ["remove", "lib.tessera", "images/disc/disc_02_1_0_0_lt.png", "--to-bin", "--json", "--with-head"];
+    all.note("remove", &changed.run(to_bin).ended(1));
     let empty = World::with_library();
     all.note("undo", &empty.run(["undo", "lib.tessera", "--json", "--with-head"]).ended(0));
     all.note("undo", &empty.run(["undo", "lib.tessera", "--json"]).ended(65));
@@ -208,7 +212,6 @@ fn of_commands_that_answer() {
     all.run("generate toys", "--to toys --instances 1 --views 1 --side 32", 0);
     all.run("generate compositions", "--to compositions --instances 2 --views 2 --train 2 --test 2 --side 32", 0);
     all.run("generate symmetries", "--to symmetries --instances 1 --views 2 --train 2 --test 2 --side 32", 0);
-    all.run("duplicates", "lib.tessera --distance 100 --keep-best --to-bin", 0);
     all.compare();
 }
 
@@ -258,7 +261,7 @@ fn of_experiments_with_tables() {
     all.run("eval online-figures", "--to long --rounds 100 --d 3 --runs 1", 0);
     all.run("eval desk", "--stream train.svm --orders 1 --to desk", 0);
     all.world.file("vectors.npy", &npy(200, 1));
-    all.run("eval ann", "--corpus vectors.npy --queries vectors.npy --trees 2", 0);
+    all.run("eval ann", "--corpus vectors.npy --queries vectors.npy --trees 2 --each 0.5", 0);
     all.run("eval canopy", "--data vectors.npy --clusters 3 --iterations 2", 0);
     all.run("eval cover-tree", "--data vectors.npy --queries vectors.npy", 0);
     all.compare();
