@@ -1,6 +1,7 @@
 //! Search by visual similarity: the image that hits are to resemble, from the library or a file, as
 //! a whole or in part.
 
+use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use image::RgbImage;
@@ -41,6 +42,11 @@ pub struct ReferenceImage {
 
 /// The longer side, in pixels, to which a picture is decoded when a part of it is to be cropped.
 const CLOSE: u32 = 8192;
+
+/// Images whose appearances are loaded between two moments in which the library is free.
+const TURN: usize = 128;
+/// Images whose appearances are loaded in a moment.
+const MANY: usize = 500;
 
 /// Loads these vectors of at most `n` images into memory. Returns the number of those still to be
 /// loaded.
@@ -134,6 +140,39 @@ impl Session {
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
     pub fn load_appearances(&self, library: &Mutex<Library>) -> Result<()> {
         looks::load_in_turns(library, self.progress(), |library, n| Ok(library.load_appearances(n)?.max(library.load_glimpses(n)?)))
+    }
+
+    /// Loads the appearances of some images of a library into memory, in batches as above; calls
+    /// `tell` first where there are many.
+    ///
+    /// # Errors
+    /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
+    pub fn load_appearances_of(&self, library: &Mutex<Library>, images: &[ItemId], tell: impl Fn()) -> Result<()> {
+        if hold(library).n_without_appearance(images) > MANY {
+            tell();
+        }
+        self.progress().begin("Looking at images", images.len().div_ceil(TURN) as u64);
+        for turn in images.chunks(TURN) {
+            self.progress().step()?;
+            while hold(library).load_appearances_of(turn, TURN)? > 0 {}
+        }
+        Ok(())
+    }
+
+    /// Loads what the network sees in all images of a library into memory, in batches as above, if
+    /// learned features are on; calls `tell` first where there are many.
+    ///
+    /// # Errors
+    /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
+    pub fn load_glimpses_in_turns(&self, library: &Mutex<Library>, tell: impl Fn()) -> Result<()> {
+        let is_first = Cell::new(true);
+        looks::load_in_turns(library, self.progress(), |library, n| {
+            let left = library.load_glimpses(n)?;
+            if is_first.replace(false) && left > 0 {
+                tell();
+            }
+            Ok(left)
+        })
     }
 
     /// Prepares a search for images that look like one, by these vectors or by the usual ones:

@@ -20,17 +20,23 @@ impl Session {
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
     pub fn suggest(&self, library: &Mutex<Library>, images: &[ItemId], n: usize, order: LabelOrder) -> Result<(Vec<Suggestion>, usize)> {
-        self.load_appearances(library)?;
+        self.load_glimpses_in_turns(library, || ())?;
         let mut suggester = Suggester::of(&hold(library), self.seed, LEARNED)?;
-        let moment = suggester.news(&hold(library));
-        self.on_threads(|| suggester.learn(&moment, self.progress()))?;
+        let state = hold(library).state().clone();
+        let is_named = !images.is_empty();
         let mut images = images.to_vec();
-        if images.is_empty() {
-            let state = moment.state();
+        if !is_named {
             images.extend(state.images().filter(|image| image.label().is_none()).map(|image| image.id));
-            order.arrange(state, &mut images, self.seed);
+            order.arrange(&state, &mut images, self.seed);
+            images.truncate(if order.is_asked() { POOL } else { n });
+        }
+        let fresh = suggester.fresh(&state);
+        let wanted: Vec<ItemId> = fresh.images().chain(images.iter().copied()).collect();
+        self.load_appearances_of(library, &wanted, || ())?;
+        let moment = suggester.gather(&hold(library), fresh);
+        self.on_threads(|| suggester.learn(&moment, self.progress()))?;
+        if !is_named {
             if order.is_asked() {
-                images.truncate(POOL);
                 let seen = suggester.glance(&hold(library), &images);
                 images = suggester.order(&moment, &seen, order, self.progress())?.into_iter().map(|(id, _)| id).collect();
             }

@@ -4,6 +4,8 @@
 //! Scores are minus the logarithms of distances where one can be had: the lead of the first class
 //! is then the logarithm of how many times as far away the second is.
 
+use std::sync::Arc;
+
 use super::advisers::Adviser;
 use super::mixture::Opinion;
 use crate::bytes::{Reader, Stored, Writer};
@@ -17,12 +19,16 @@ use crate::random::Rng;
 /// Added to distances, so that those of copies have a logarithm.
 const TINY: f64 = 1e-9;
 
+/// Rows of a block.
+const BLOCK: usize = 64;
+
 /// Labelled examples.
 #[derive(Clone, Debug)]
 struct Labelled {
     dimension: usize,
-    /// Row-major `(n, dimension)`.
-    examples: Vec<f64>,
+    /// Row-major `(n, dimension)`, in blocks of as many rows. Clones share those that are full, so
+    /// that checkpoints take little memory.
+    examples: Vec<Arc<Vec<f64>>>,
     classes: Vec<ClassId>,
     n_classes: usize,
 }
@@ -35,13 +41,19 @@ impl Labelled {
     fn learn(&mut self, x: &[f64], truth: ClassId) -> Result<()> {
         check_query(x, self.dimension)?;
         self.n_classes = self.n_classes.max(check_class(truth)? + 1);
-        self.examples.extend_from_slice(x);
+        if self.classes.len().is_multiple_of(BLOCK) {
+            self.examples.push(Arc::default());
+        }
+        if let Some(last) = self.examples.last_mut() {
+            Arc::make_mut(last).extend_from_slice(x);
+        }
         self.classes.push(truth);
         Ok(())
     }
 
     fn row(&self, example: ItemId) -> &[f64] {
-        &self.examples[example.0 as usize * self.dimension..][..self.dimension]
+        let (block, at) = (example.0 as usize / BLOCK, example.0 as usize % BLOCK);
+        &self.examples[block][at * self.dimension..][..self.dimension]
     }
 
     fn class(&self, example: ItemId) -> usize {
@@ -51,8 +63,8 @@ impl Labelled {
     /// The squared distance of each example, known by its number. O(n d).
     fn distances<'a>(&'a self, x: &'a [f64]) -> Result<impl Iterator<Item = (ItemId, f64)> + 'a> {
         check_query(x, self.dimension)?;
-        let rows = (0..).zip(self.examples.chunks_exact(self.dimension.max(1)));
-        Ok(rows.map(move |(number, row)| (ItemId(number), squared_distance(row, x))))
+        let rows = self.examples.iter().flat_map(|block| block.chunks_exact(self.dimension.max(1)));
+        Ok((0..).zip(rows).map(move |(number, row)| (ItemId(number), squared_distance(row, x))))
     }
 
     /// The `k` nearest examples of each class.
@@ -67,7 +79,7 @@ impl Stored for Labelled {
     fn write(&self, out: &mut Writer) {
         out.count(self.dimension);
         out.count(self.n_classes);
-        out.put(&self.examples);
+        out.put(&self.examples.iter().flat_map(|block| block.iter().copied()).collect::<Vec<f64>>());
         out.put(&self.classes);
     }
 
@@ -79,6 +91,8 @@ impl Stored for Labelled {
         if !is_whole || classes.iter().any(|class| class.index() >= n_classes) {
             return Err(from.wrong("a row for each labelled example", format!("{} values of {}", examples.len(), classes.len())));
         }
+        let blocks = classes.chunks(BLOCK).zip((0..).step_by(BLOCK * dimension.max(1)));
+        let examples = blocks.map(|(block, at)| Arc::new(examples[at.min(examples.len())..][..block.len() * dimension].to_vec())).collect();
         Ok(Self { dimension, examples, classes, n_classes })
     }
 }

@@ -6,12 +6,20 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::element::{Cut, ElementSet, Elements};
+use super::options::CkmOptions;
+use super::outline::{Outline, Outlines};
 use super::weights::ImageWeights;
 
 /// Where elements are read from.
 pub trait Shelf: Debug + Send + Sync {
     /// The elements under a key; `None` where they are lost. The same ones each time.
     fn read(&self, key: u128) -> Option<Arc<Elements>>;
+
+    /// What was kept of the outlines that a machine with these options had of the elements; with
+    /// them it can be made without reading any.
+    fn outlines(&self, _options: &CkmOptions) -> Outlines {
+        Outlines::default()
+    }
 }
 
 /// The elements of a training image.
@@ -26,12 +34,14 @@ enum Place {
 
 /// What is known of elements that are on a shelf.
 #[derive(Clone, Debug)]
-struct Away {
-    shelf: Arc<dyn Shelf>,
-    key: u128,
-    size: (u32, u32),
+pub(super) struct Away {
+    pub(super) shelf: Arc<dyn Shelf>,
+    pub(super) key: u128,
+    pub(super) size: (u32, u32),
+    /// The bytes that they take where they are read.
+    pub(super) bytes: u32,
     /// How many there are of each kind.
-    counts: Box<[u32]>,
+    pub(super) counts: Box<[u32]>,
     cut: Arc<Cut>,
     /// None where all are 0.
     weights: Option<Arc<ImageWeights>>,
@@ -83,8 +93,24 @@ impl Kept {
     pub fn put_away(&self, shelf: &Arc<dyn Shelf>, key: u128) -> Self {
         let Place::Here(elements) = &self.0 else { return self.clone() };
         let counts = elements.sets.iter().map(|set| set.len() as u32).collect();
-        let (size, cut) = (elements.size, Arc::clone(&elements.cut));
-        Self(Place::Away(Away { shelf: Arc::clone(shelf), key, size, counts, cut, weights: kept_weights(weights_of(elements)) }))
+        let (size, bytes, cut) = (elements.size, elements.bytes() as u32, Arc::clone(&elements.cut));
+        let weights = kept_weights(weights_of(elements));
+        Self(Place::Away(Away { shelf: Arc::clone(shelf), key, size, bytes, counts, cut, weights }))
+    }
+
+    /// Elements that are on `shelf` under `key`, by their outline.
+    pub(super) fn away(shelf: &Arc<dyn Shelf>, key: u128, outline: &Outline, cut: &Arc<Cut>) -> Self {
+        let Outline { size, bytes, counts, .. } = outline;
+        let (shelf, cut) = (Arc::clone(shelf), Arc::clone(cut));
+        Self(Place::Away(Away { shelf, key, size: *size, bytes: *bytes, counts: counts.clone(), cut, weights: None }))
+    }
+
+    /// What is known of elements out of memory.
+    pub(super) fn away_from_here(&self) -> Option<&Away> {
+        match &self.0 {
+            Place::Here(_) => None,
+            Place::Away(away) => Some(away),
+        }
     }
 
     /// Whether they are in memory.

@@ -60,6 +60,8 @@ pub mod kernel;
 #[cfg(feature = "files")]
 pub mod model;
 mod options;
+pub mod outline;
+mod outlined;
 pub mod own;
 pub mod parts;
 #[cfg(feature = "images")]
@@ -91,11 +93,12 @@ use kept::{Held, Kept, Shelf};
 use kernel::LeafKernel;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use shortlist::Sketches;
+use shortlist::{Sketch, Sketches, sketch as sketch_of};
 use spf::{Architecture, Evidence};
 use whole::Whole;
 
 pub use options::{CkmOptions, ElementForm, ElementKind, ElementSource, OwnSource};
+pub use outlined::Outlined;
 pub use search::Search;
 
 /// A training image.
@@ -281,8 +284,12 @@ impl Ckm {
         }
         options.kinds.iter_mut().zip(kernels).for_each(|(kind, kernel)| kind.kernel = *kernel);
         let mut other = Self { search: self.search, ..Self::new(options)? };
+        let outlines = self.outlines_for(&other.options);
         for class in &self.classes {
-            class.examples.iter().try_for_each(|example| other.add(&class.name, Arc::clone(example)))?;
+            for example in &class.examples {
+                let known = example.elements.away_from_here().and_then(|away| outlines.get(away.key));
+                other.put(&class.name, Arc::clone(example), known.as_ref().map(|outline| &outline.sketch))?;
+            }
         }
         other.set_search(self.search)?;
         // Whole images do not depend on kernels.
@@ -303,6 +310,12 @@ impl Ckm {
     /// All training images with their classes.
     pub fn examples(&self) -> impl Iterator<Item = (ClassId, &Example)> {
         self.classes.iter().zip(0..).flat_map(|(class, c)| class.examples.iter().map(move |example| (ClassId(c), &**example)))
+    }
+
+    /// The training image of that identifier in the class of that name. O(log images).
+    pub fn example(&self, class: &str, id: ItemId) -> Option<&Example> {
+        let examples = &self.classes[self.class_id(class)?.index()].examples;
+        examples.binary_search_by_key(&id, |example| example.id).ok().map(|at| &*examples[at])
     }
 
     /// The share of training images that the largest class has, in 0..=1; 0 without images.
@@ -329,7 +342,11 @@ impl Ckm {
     /// # Errors
     /// [`Error::Option`] when the elements were cut for a machine of another side or other kinds.
     pub fn add(&mut self, class: &str, example: impl Into<Arc<Example>>) -> Result<()> {
-        let mut example: Arc<Example> = example.into();
+        self.put(class, example.into(), None)
+    }
+
+    /// As [`Ckm::add`]; the sketch is that of the elements, which need not be read then.
+    fn put(&mut self, class: &str, mut example: Arc<Example>, sketch: Option<&Sketch>) -> Result<()> {
         if *example.elements.cut() != self.cut {
             let found = "those of another machine".into();
             return Err(Error::Option { name: "elements", found, expected: "cut at this machine's side into its kinds" });
@@ -352,12 +369,16 @@ impl Ckm {
         });
         let examples = &mut self.classes[at].examples;
         let place = examples.partition_point(|other| other.id < example.id);
-        let elements = example.elements.get();
-        self.sketches.insert(at, place, &elements, &self.options.kinds);
-        if let Some(mut whole) = self.whole.changing() {
-            whole.insert(at, &elements, &self.options.kinds);
+        let whole = self.whole.changing();
+        if let (None, Some(sketch)) = (&whole, sketch) {
+            self.sketches.insert(at, place, sketch);
+        } else {
+            let elements = example.elements.get();
+            self.sketches.insert(at, place, &sketch_of(&elements, &self.options.kinds));
+            if let Some(mut whole) = whole {
+                whole.insert(at, &elements, &self.options.kinds);
+            }
         }
-        drop(elements);
         examples.insert(place, example);
         if let Some(index) = self.pieces.changing() {
             index.insert(at, examples, place, &self.options.kinds);
@@ -376,6 +397,12 @@ impl Ckm {
                 *example = Arc::new(Example { id, name, group, elements: example.elements.put_away(shelf, key) });
             }
         }
+    }
+
+    /// Gives back memory that was set aside for more training images while many came.
+    pub fn shrink(&mut self) {
+        self.sketches.shrink();
+        self.classes.iter_mut().for_each(|class| class.examples.shrink_to_fit());
     }
 
     /// Removes a training image, and its class with its last image. Returns whether it was there.

@@ -23,7 +23,7 @@ use crate::nearest::TopK;
 use crate::random;
 
 /// Values of a sketch.
-const SIZE: usize = 128;
+pub(super) const SIZE: usize = 128;
 
 /// Bits of a binary descriptor.
 const BITS: usize = 256;
@@ -95,7 +95,14 @@ pub(super) struct Sketches {
 impl Sketches {
     /// The bytes that they take in memory.
     pub(super) fn bytes(&self) -> usize {
-        self.classes.iter().map(|rows| size_of_val(&rows[..])).sum()
+        self.classes.iter().map(|rows| rows.capacity() * size_of::<f32>()).sum()
+    }
+
+    /// Gives back memory that was set aside for more images.
+    pub(super) fn shrink(&mut self) {
+        for rows in self.classes.iter_mut().filter_map(Arc::get_mut) {
+            rows.shrink_to_fit();
+        }
     }
 
     pub(super) fn insert_class(&mut self, class: usize) {
@@ -107,9 +114,14 @@ impl Sketches {
     }
 
     /// Inserts the sketch of an image at a place of its class. O(images of the class).
-    pub(super) fn insert(&mut self, class: usize, place: usize, elements: &Elements, kinds: &[ElementKind]) {
+    pub(super) fn insert(&mut self, class: usize, place: usize, sketch: &Sketch) {
         let at = place * SIZE;
-        Arc::make_mut(&mut self.classes[class]).splice(at..at, sketch(elements, kinds));
+        Arc::make_mut(&mut self.classes[class]).splice(at..at, *sketch);
+    }
+
+    /// The sketch at a place of a class.
+    pub(super) fn get(&self, class: usize, place: usize) -> &Sketch {
+        self.classes[class][place * SIZE..].first_chunk().expect("each image has a sketch")
     }
 
     /// Removes the sketch at a place of a class. O(images of the class).

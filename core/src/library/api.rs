@@ -207,7 +207,10 @@ impl Library {
     /// # Errors
     /// As [`crate::ckm::Ckm::with_kernels`].
     pub fn set_kernels(&mut self, kernels: Option<&[LeafKernel]>) -> Result<()> {
-        self.models.recogniser.set_kernels(kernels)
+        self.models.recogniser.set_kernels(kernels)?;
+        // Where they cannot be written, elements are read at the next opening too.
+        let _ = self.models.keep_outlines(self.state.last_event().unwrap_or(EventId(0)), &self.cache);
+        Ok(())
     }
 
     /// Sets which training images the recogniser compares from now on, until the library is closed;

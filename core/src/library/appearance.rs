@@ -11,6 +11,7 @@ use super::features::from_file;
 use super::state::{Image, State};
 use crate::descriptor::Descriptor;
 use crate::error::Result;
+use crate::ids::ItemId;
 use crate::picture::appearance::{Appearance, VERSION};
 use crate::picture::perceptual_hash::perceptual_hash;
 use crate::picture::{Decoder, thumbnail};
@@ -23,9 +24,6 @@ pub(super) struct Appearances {
     /// Files without a thumbnail, of which none can be made.
     without: HashSet<ContentHash>,
 }
-
-/// Images whose appearances are read in a moment.
-const FEW: usize = 500;
 
 /// The most files decoded in one call, where the cache has no thumbnail.
 const DECODED: usize = 64;
@@ -50,13 +48,24 @@ impl Library {
 
     /// As [`Library::load_appearances`], but for images that are not needed.
     pub(super) fn load_appearances_except(&mut self, n: usize, is_needless: impl Fn(&Image) -> bool) -> Result<usize> {
+        let state = self.state.clone();
+        self.load_wanted(state.images().filter(|image| !is_needless(image)), n)
+    }
+
+    /// As [`Library::load_appearances`], but for some images alone. O(these images).
+    ///
+    /// # Errors
+    /// As [`Library::load_appearances`].
+    pub fn load_appearances_of(&mut self, images: &[ItemId], n: usize) -> Result<usize> {
+        let state = self.state.clone();
+        self.load_wanted(images.iter().filter_map(|id| state.image(*id)).filter(|image| image.is_live()), n)
+    }
+
+    fn load_wanted<'a>(&mut self, images: impl Iterator<Item = &'a Arc<Image>>, n: usize) -> Result<usize> {
         let held = &self.appearances;
-        let unknown = |image: &&Arc<Image>| {
-            let is_new = |hash| !held.of.contains_key(&hash) && !held.without.contains(&hash);
-            image.content.is_some_and(|content| is_new(content.hash)) && !is_needless(image)
-        };
+        let is_new = |hash: &ContentHash| !held.of.contains_key(hash) && !held.without.contains(hash);
         let wanted: BTreeMap<ContentHash, &Arc<Image>> =
-            self.state.images().filter(unknown).filter_map(|image| Some((image.content?.hash, image))).collect();
+            images.filter_map(|image| Some((image.content?.hash, image))).filter(|(hash, _)| is_new(hash)).collect();
         let (mut found, mut small, mut n_decoded) = (Vec::new(), Vec::new(), 0);
         for (&hash, image) in wanted.iter().take(n) {
             match self.cache.feature(hash, VERSION)?.sound().and_then(|bytes| Appearance::from_bytes(&bytes)) {
@@ -97,9 +106,11 @@ impl Library {
         Ok(left)
     }
 
-    /// Whether the appearances of all but a few hundred images are in memory. O(1).
-    pub fn has_appearances(&self) -> bool {
-        self.state.records().len() <= self.appearances.of.len() + self.appearances.without.len() + FEW
+    /// How many of some images have an appearance that is not in memory. O(these images).
+    pub fn n_without_appearance(&self, images: &[ItemId]) -> usize {
+        let Appearances { of, without } = &self.appearances;
+        let hashes = images.iter().filter_map(|id| Some(self.state.image(*id)?.content?.hash));
+        hashes.filter(|hash| !of.contains_key(hash) && !without.contains(hash)).count()
     }
 
     /// The appearance of an image, if it is in memory.

@@ -302,20 +302,37 @@ impl Cache {
     }
 
     /// Stores a checkpoint of a model after an event, and deletes its older ones.
-    pub(super) fn put_checkpoint(&mut self, model: &str, event: EventId, bytes: &[u8]) -> Result<()> {
+    pub(super) fn put_checkpoint(&self, model: &str, event: EventId, mut bytes: Vec<u8>) -> Result<()> {
         if self.is_read_only {
             return Ok(());
         }
-        let write = |db: &mut Connection| {
-            let tx = db.transaction()?;
+        // It is large, so the seal comes behind it in place.
+        let seal = seal(&[model.as_bytes(), &event.0.to_le_bytes()], &bytes);
+        bytes.extend(seal);
+        let write = |db: &Connection| {
+            let tx = db.unchecked_transaction()?;
             tx.execute("DELETE FROM checkpoint WHERE model = ?1", [model])?;
-            tx.execute(
-                "INSERT INTO checkpoint VALUES (?1, ?2, ?3)",
-                params![model, event.0 as i64, sealed(&[model.as_bytes(), &event.0.to_le_bytes()], bytes)],
-            )?;
+            tx.execute("INSERT INTO checkpoint VALUES (?1, ?2, ?3)", params![model, event.0 as i64, bytes])?;
             tx.commit()
         };
-        write(&mut self.db).map_err(refused("write", &self.path))
+        write(&self.db).map_err(refused("write", &self.path))
+    }
+
+    /// The event after which the last checkpoint of a model was written, which may be damaged.
+    pub(super) fn checkpoint_event(&self, model: &str) -> Result<Option<EventId>> {
+        let sql = "SELECT event FROM checkpoint WHERE model = ?1 ORDER BY event DESC LIMIT 1";
+        let read = self.db.query_row(sql, [model], |row| row.get::<_, i64>(0)).optional();
+        Ok(read.map_err(refused("read", &self.path))?.map(|event| EventId(event as u64)))
+    }
+
+    /// Deletes all but the last `n` checkpoints whose names begin with `prefix`.
+    pub(super) fn drop_checkpoints(&self, prefix: &str, n: usize) -> Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
+        let sql = "DELETE FROM checkpoint WHERE rowid IN (SELECT rowid FROM checkpoint WHERE substr(model, 1, length(?1)) = ?1
+            ORDER BY event DESC, rowid DESC LIMIT -1 OFFSET ?2)";
+        self.db.execute(sql, params![prefix, n as i64]).map(|_| ()).map_err(refused("write", &self.path))
     }
 
     /// The last event that a checkpoint was written after.
@@ -332,10 +349,23 @@ impl Cache {
 
     /// The last checkpoint of a model; `None` also where it is damaged.
     pub(super) fn checkpoint(&self, model: &str) -> Result<Option<(EventId, Vec<u8>)>> {
+        self.with_checkpoint(model, |found| found.map(|(event, bytes)| (event, bytes.to_vec())))
+    }
+
+    /// Hands the last checkpoint of a model to `take`, without a copy of it; `None` also where it
+    /// is damaged.
+    pub(super) fn with_checkpoint<T>(&self, model: &str, take: impl FnOnce(Option<(EventId, &[u8])>) -> T) -> Result<T> {
+        let refused = refused("read", &self.path);
         let sql = "SELECT event, bytes FROM checkpoint WHERE model = ?1 ORDER BY event DESC LIMIT 1";
-        let read = self.db.query_row(sql, [model], |row| Ok((row.get::<_, i64>(0)? as u64, bytes(row, 1)))).optional();
-        let found = read.map_err(refused("read", &self.path))?;
-        Ok(found.and_then(|(event, bytes)| Some((EventId(event), unsealed(&[model.as_bytes(), &event.to_le_bytes()], bytes)?))))
+        let mut query = self.db.prepare(sql).map_err(&refused)?;
+        let mut rows = query.query([model]).map_err(&refused)?;
+        let row = rows.next().map_err(&refused)?;
+        let found = row.and_then(|row| {
+            let event = row.get::<_, i64>(0).ok()? as u64;
+            let bytes = row.get_ref(1).ok()?.as_bytes().ok()?;
+            Some((EventId(event), unsealed_part(&[model.as_bytes(), &event.to_le_bytes()], bytes)?))
+        });
+        Ok(take(found))
     }
 
     /// Files that no decoder survived, each with how the decoder ended.
@@ -515,10 +545,14 @@ fn sealed(keys: &[&[u8]], value: &[u8]) -> Vec<u8> {
 
 /// The value that was sealed; none when it or its keys have changed since.
 fn unsealed(keys: &[&[u8]], mut bytes: Vec<u8>) -> Option<Vec<u8>> {
+    let n = unsealed_part(keys, &bytes)?.len();
+    bytes.truncate(n);
+    Some(bytes)
+}
+
+fn unsealed_part<'a>(keys: &[&[u8]], bytes: &'a [u8]) -> Option<&'a [u8]> {
     let (value, found) = bytes.split_last_chunk::<8>()?;
-    let is_whole = seal(keys, value) == *found;
-    bytes.truncate(bytes.len() - 8);
-    is_whole.then_some(bytes)
+    (seal(keys, value) == *found).then_some(value)
 }
 
 /// A text with its seal behind it, in sixteen digits.

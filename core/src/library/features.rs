@@ -16,6 +16,7 @@ use super::image_vector::ImageVector;
 use super::state::{Image, State};
 use crate::bytes::options_text;
 use crate::ckm::element::{Elements, VERSION};
+use crate::ckm::outline::Outlines;
 use crate::ckm::{CkmOptions, ElementKind, ElementSource};
 use crate::envelope::hash64;
 use crate::error::{Error, Result};
@@ -148,6 +149,22 @@ pub(super) fn version(options: &CkmOptions) -> String {
     Kept::of(options, |kind| !is_learned(kind)).version
 }
 
+/// The name under which the cache keeps the outlines of a recogniser with these options.
+pub(super) fn outlines_name(options: &CkmOptions, extraction: &Extraction) -> String {
+    let kinds = hash64(options_text(&(options.side, &options.kinds)).as_bytes());
+    let (own, cells) = extraction.versions(options);
+    format!("{OUTLINES}{kinds:016x}-{own}-{}", cells.unwrap_or_default())
+}
+
+/// What the names of outlines begin with.
+pub(super) const OUTLINES: &str = "outlines-1-";
+
+/// The outlines that a cache keeps of a recogniser with these options; none where they are damaged.
+pub(super) fn outlines(cache: &Cache, options: &CkmOptions, extraction: &Extraction) -> Outlines {
+    let kept = cache.checkpoint(&outlines_name(options, extraction)).ok().flatten();
+    kept.and_then(|(_, bytes)| Outlines::from_bytes(bytes, options.kinds.len())).unwrap_or_default()
+}
+
 /// A sound row of the cache, if there is one.
 type Row = Option<Vec<u8>>;
 
@@ -158,6 +175,11 @@ impl FeatureStore<'_> {
     /// Keeps what was computed from some files.
     pub(super) fn keep(&self, cuts: &[Cut]) -> Result<()> {
         self.cache.put(cuts)
+    }
+
+    /// What the cache keeps of a recogniser with these options, so that elements need not be read.
+    pub(super) fn outlines(&self, options: &CkmOptions) -> Outlines {
+        outlines(self.cache, options, self.extraction)
     }
 
     /// Whether the elements of a file whose elements were just read or computed are in the cache.

@@ -53,7 +53,7 @@ impl Library {
         if may_change || map.images.iter().any(|id| self.state.image(*id).is_none_or(|image| image.content.is_none())) {
             return Ok(());
         }
-        self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), &stored(map))
+        self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), stored(map))
     }
 }
 

@@ -70,8 +70,11 @@ impl Library {
 
     /// Whether learned features are on, and nine tenths of the images are seen in some way.
     pub(super) fn sees_enough(&self, is_seen: impl Fn(&Image) -> bool) -> bool {
+        if !self.has_learned_features() {
+            return false;
+        }
         let (mut all, mut seen) = (0, 0);
-        for image in self.state.images().filter(|_| self.has_learned_features()) {
+        for image in self.state.images() {
             all += 1;
             seen += usize::from(is_seen(image));
         }

@@ -190,8 +190,8 @@ pub struct LibraryOptions<'a> {
     /// it is in use: see [`Library::begin_to_catch_up`].
     pub later: bool,
     /// Bytes of elements that the recogniser keeps in memory, usually [`ELEMENTS_IN_MEMORY`]: those
-    /// of a larger library are read from `cache.db` when they are compared, and half as many bytes
-    /// of those read last stay in memory. Answers are the same.
+    /// of a larger library are read from `cache.db` when they are compared, and a quarter as many
+    /// bytes of those read last stay in memory. Answers are the same.
     pub elements_in_memory: usize,
     /// Reports progress and carries cancellation.
     pub progress: &'a Progress,

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::cache::{Cache, CacheRow};
 use super::event::ContentHash;
-use super::features::{Extraction, FeatureStore, from_file};
+use super::features::{Extraction, FeatureStore, from_file, outlines, outlines_name};
 use super::state::State;
 use crate::ckm::CkmOptions;
 use crate::ckm::element::Elements;
 use crate::ckm::kept::Shelf;
+use crate::ckm::outline::Outlines;
 use crate::picture::Decoder;
 use crate::progress::Progress;
 
@@ -25,6 +26,9 @@ pub(super) struct CacheShelf {
     state: Mutex<State>,
     recent: Mutex<Recent>,
 }
+
+/// The share of the budget for elements that those read last may take, as one over a number.
+const RECENT: usize = 4;
 
 /// Where elements are kept.
 struct Rows {
@@ -67,7 +71,7 @@ impl CacheShelf {
             extraction: features.extraction.clone(),
             state: Mutex::new(state.clone()),
             recent: Mutex::new(Recent {
-                limit: features.in_memory / 2,
+                limit: features.in_memory / RECENT,
                 bytes: 0,
                 elements: HashMap::new(),
                 turns: BTreeMap::new(),
@@ -75,6 +79,16 @@ impl CacheShelf {
                 lost: HashSet::new(),
             }),
         })
+    }
+
+    /// The name under which the outlines of a machine with these options are kept.
+    pub(super) fn outlines_name(&self, options: &CkmOptions) -> String {
+        outlines_name(options, &self.extraction)
+    }
+
+    /// Whether outlines of a machine with these options are kept.
+    pub(super) fn keeps_outlines(&self, options: &CkmOptions) -> bool {
+        lock(&self.rows).cache.checkpoint_event(&self.outlines_name(options)).is_ok_and(|event| event.is_some())
     }
 
     /// Notes where files are now.
@@ -149,6 +163,10 @@ impl Shelf for CacheShelf {
             }
         }
         found
+    }
+
+    fn outlines(&self, options: &CkmOptions) -> Outlines {
+        outlines(&lock(&self.rows).cache, options, &self.extraction)
     }
 }
 

@@ -190,6 +190,28 @@ impl State {
         &self.images
     }
 
+    /// The images whose records are not those of `before`, another state of the library, in order.
+    /// O(images), but records that both share are not looked at.
+    pub fn changed_since(&self, before: &Self) -> Vec<ItemId> {
+        if Arc::ptr_eq(&self.images, &before.images) {
+            return Vec::new();
+        }
+        let (mut now, mut then) = (&self.images[..], &before.images[..]);
+        let mut changed = Vec::new();
+        loop {
+            let same = now.iter().zip(then).take_while(|(a, b)| Arc::ptr_eq(a, b)).count();
+            (now, then) = (&now[same..], &then[same..]);
+            let id = match (now.first(), then.first()) {
+                (None, None) => return changed,
+                (Some(one), None) | (None, Some(one)) => one.id,
+                (Some(a), Some(b)) => a.id.min(b.id),
+            };
+            changed.push(id);
+            let after = |images: &[Arc<Image>]| usize::from(images.first().is_some_and(|image| image.id == id));
+            (now, then) = (&now[after(now)..], &then[after(then)..]);
+        }
+    }
+
     /// The images that take part, in order of their identifiers.
     pub fn images(&self) -> impl Iterator<Item = &Arc<Image>> {
         self.images.iter().filter(|image| image.is_live())

@@ -100,7 +100,7 @@ pub fn check_rate(name: &'static str, rate: f32) -> Result<()> {
 /// v = r sum(q^2 / sqrt(G)), weights grow by (y - p) (1 - exp(-2 rate h v)) / v times r q /
 /// sqrt(G). When N grows to N', G shrinks by (N / N')^2 and the weight stays.
 ///
-/// 16 bytes a feature in a table at least 3/8 full. Predicting and learning are O(features of x).
+/// 16 bytes a feature in a table at least half full. Predicting and learning are O(features of x).
 #[derive(Clone, Debug)]
 pub struct AdaptiveLinear {
     options: LinearOptions,

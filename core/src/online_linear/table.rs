@@ -40,7 +40,7 @@ impl Slot {
     }
 }
 
-/// Slots, a power of two of them, at most three quarters taken.
+/// Slots, at most three quarters taken.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     slots: Vec<Slot>,
@@ -62,17 +62,16 @@ impl Table {
         if self.slots.is_empty() {
             return ABSENT;
         }
-        let mask = self.slots.len() - 1;
         let mut place = self.home(index);
         loop {
-            let slot = &self.slots[place & mask];
+            let slot = &self.slots[place];
             if slot.scale == 0.0 {
                 return ABSENT;
             }
             if slot.index == index {
-                return (place & mask) as u32;
+                return place as u32;
             }
-            place += 1;
+            place = self.after(place);
         }
     }
 
@@ -86,13 +85,14 @@ impl Table {
         &mut self.slots[place as usize]
     }
 
-    /// Makes room for `new` more features. Whether places have changed.
+    /// Makes room for `new` more features, and while it grows for some that may follow. Whether
+    /// places have changed.
     pub(super) fn reserve(&mut self, new: usize) -> bool {
         let wanted = self.taken + new;
         if wanted * 4 <= self.slots.len() * 3 {
             return false;
         }
-        let size = (wanted * 4).div_ceil(3).next_power_of_two().max(4);
+        let size = (wanted * 4).div_ceil(3).max(self.slots.len() * 3 / 2).max(4);
         let old = std::mem::replace(&mut self.slots, vec![VACANT; size]);
         for slot in old.into_iter().filter(|slot| slot.scale != 0.0) {
             let place = self.vacancy(slot.index);
@@ -122,17 +122,20 @@ impl Table {
 
     /// The first vacant place on a feature's way.
     fn vacancy(&self, index: u32) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut place = self.home(index) & mask;
+        let mut place = self.home(index);
         while self.slots[place].scale != 0.0 {
-            place = (place + 1) & mask;
+            place = self.after(place);
         }
         place
     }
 
-    /// Where the search for a feature begins: the upper bits of a product with the golden ratio.
+    /// Where the search for a feature begins: the upper part of a product with the golden ratio.
     fn home(&self, index: u32) -> usize {
-        let bits = self.slots.len().trailing_zeros();
-        (u64::from(index.wrapping_mul(0x9e37_79b9)) >> (32 - bits.min(32))) as usize
+        ((u64::from(index.wrapping_mul(0x9e37_79b9)) * self.slots.len() as u64) >> 32) as usize
+    }
+
+    /// The place after another.
+    fn after(&self, place: usize) -> usize {
+        if place + 1 == self.slots.len() { 0 } else { place + 1 }
     }
 }

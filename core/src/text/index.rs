@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::forms::form;
-use super::keys::{Keys, TextKey, put, take};
+use super::item_texts::{ItemTexts, Text, WordId};
+use super::keys::{Keys, TextKey};
 use super::spelling::Spelling;
 use super::tokens::words;
 use crate::hash::hash64;
@@ -17,7 +18,7 @@ use crate::ids::ItemId;
 /// insertions and removals.
 #[derive(Clone, Debug, Default)]
 pub struct TextIndex {
-    pub(super) texts: BTreeMap<TextKey, Text>,
+    pub(super) texts: ItemTexts,
     pub(super) vocabulary: BTreeMap<Arc<str>, WordId>,
     /// By [`WordId`]. The slots in `vacant` belong to words that no text has any more; new words
     /// take them.
@@ -28,14 +29,6 @@ pub struct TextIndex {
     /// How many texts other indexes hold that count here too.
     elsewhere: usize,
 }
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct WordId(u32);
-
-/// The words of a text as numbers, seven bits a byte: how many different ones there are, these in
-/// the words' order, and for each word of the text which of them it is.
-#[derive(Clone, Debug)]
-pub(super) struct Text(Box<[u8]>);
 
 #[derive(Clone, Debug)]
 pub(super) struct Word {
@@ -61,44 +54,6 @@ fn form_hash(word: &str) -> u64 {
     hash64(form(word).as_bytes())
 }
 
-impl Text {
-    /// `different` are the words of `sequence`, each once, in the words' order.
-    fn of(different: &[WordId], sequence: &[WordId]) -> Self {
-        let mut bytes = Vec::with_capacity(2 * different.len() + sequence.len() + 1);
-        put(&mut bytes, different.len() as u32);
-        different.iter().for_each(|id| put(&mut bytes, id.0));
-        let place = |id: &WordId| different.iter().position(|other| other == id).unwrap_or_default();
-        sequence.iter().for_each(|id| put(&mut bytes, place(id) as u32));
-        Self(bytes.into())
-    }
-
-    /// How often each word occurs. In the words' order, not that of their ids, so that sums do not
-    /// depend on the past.
-    pub(super) fn counts(&self) -> Vec<(WordId, u32)> {
-        let mut rest = &self.0[..];
-        let different = take(&mut rest).unwrap_or_default();
-        let mut counts: Vec<(WordId, u32)> = (0..different).filter_map(|_| Some((WordId(take(&mut rest)?), 0))).collect();
-        while let Some(place) = take(&mut rest) {
-            counts[place as usize].1 += 1;
-        }
-        counts
-    }
-
-    /// The words in their order.
-    pub(super) fn sequence(&self) -> Vec<WordId> {
-        let mut rest = &self.0[..];
-        let different = take(&mut rest).unwrap_or_default();
-        let ids: Vec<WordId> = (0..different).filter_map(|_| take(&mut rest).map(WordId)).collect();
-        std::iter::from_fn(|| take(&mut rest)).map(|place| ids[place as usize]).collect()
-    }
-}
-
-impl WordId {
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
 impl TextIndex {
     /// Stores `text` at `key`, in place of what was there before. O(w log(index)) for the w words
     /// of both.
@@ -111,13 +66,14 @@ impl TextIndex {
         for id in &sorted {
             self.words[id.index()].texts.insert(key);
         }
-        self.texts.insert(key, Text::of(&sorted, &sequence));
+        self.texts.insert(key, &sorted, &sequence);
     }
 
     /// Removes the text at `key`. Returns whether there was one. O(w log(index)) for its w words.
     pub fn remove(&mut self, key: TextKey) -> bool {
-        let Some(text) = self.texts.remove(&key) else { return false };
-        for (id, _) in text.counts() {
+        let Some(counts) = self.texts.get(key).map(Text::counts) else { return false };
+        self.texts.remove(key);
+        for (id, _) in counts {
             let word = &mut self.words[id.index()];
             word.texts.remove(key);
             if word.frequency() == 0 {
@@ -163,14 +119,13 @@ impl TextIndex {
     /// The words of all texts, each in its order, by key.
     pub fn texts(&self) -> impl Iterator<Item = (TextKey, Vec<&str>)> {
         let word = |id: WordId| &*self.words[id.index()].word;
-        self.texts.iter().map(move |(&key, text)| (key, text.sequence().into_iter().map(word).collect()))
+        self.texts.iter().map(move |(key, text)| (key, text.sequence().into_iter().map(word).collect()))
     }
 
     /// About the bytes that it takes in memory.
     pub fn bytes(&self) -> usize {
-        let of_text = |text: &Text| ENTRY + size_of::<(TextKey, Text)>() + text.0.len();
         let of_word = |word: &Word| 3 * ENTRY + size_of::<Word>() + 2 * size_of::<Arc<str>>() + word.word.len() + word.texts.bytes();
-        self.texts.values().map(of_text).sum::<usize>() + self.words.iter().map(of_word).sum::<usize>()
+        self.texts.bytes() + self.words.iter().map(of_word).sum::<usize>()
     }
 
     /// The words of texts that have this form.
@@ -182,7 +137,7 @@ impl TextIndex {
 
     /// Which texts an item has.
     pub fn texts_of(&self, item: ItemId) -> Vec<u32> {
-        self.texts.range(TextKey { item, part: 0 }..=TextKey { item, part: u32::MAX }).map(|(key, _)| key.part).collect()
+        self.texts.of_item(item).map(|(key, _)| key.part).collect()
     }
 
     /// The number of different words in all texts.
@@ -208,7 +163,7 @@ impl TextIndex {
 
     /// The different words of the text at `key`.
     pub fn words_of(&self, key: TextKey) -> impl Iterator<Item = &str> {
-        self.texts.get(&key).into_iter().flat_map(Text::counts).map(|(id, _)| &*self.words[id.index()].word)
+        self.texts.get(key).into_iter().flat_map(Text::counts).map(|(id, _)| &*self.words[id.index()].word)
     }
 
     /// The id of a word, given to it now if it is new.

@@ -3,7 +3,8 @@
 
 use std::cmp::Ordering;
 
-use super::index::{Text, TextIndex, WordId};
+use super::index::TextIndex;
+use super::item_texts::{Text, WordId};
 use super::keys::TextKey;
 use super::query::TextQuery;
 use super::search::Asked;
@@ -40,13 +41,13 @@ impl Weigher<'_> {
     pub fn weigh(&self, item: ItemId) -> Option<ItemHit> {
         let mut best: Vec<(Wanted, WordId, f64)> = Vec::new();
         let mut texts: Vec<(f32, TextKey)> = Vec::new();
-        for (key, text) in self.index.texts.range(TextKey { item, part: 0 }..=TextKey { item, part: u32::MAX }) {
+        for (key, text) in self.index.texts.of_item(item) {
             let terms = self.index.terms(&self.asked, text);
             if terms.is_empty() {
                 continue;
             }
             // In single precision, as for texts: scores that should be equal are equal.
-            texts.push((terms.iter().map(|(.., value)| value).sum::<f64>() as f32, *key));
+            texts.push((terms.iter().map(|(.., value)| value).sum::<f64>() as f32, key));
             for (wanted, word, value) in terms {
                 match best.iter_mut().find(|(other, ..)| *other == wanted) {
                     Some(old) if value > old.2 => *old = (wanted, word, value),
@@ -99,7 +100,7 @@ impl TextIndex {
         let Some(id) = self.vocabulary.get(word) else { return Vec::new() };
         let mut shares: Vec<(ItemId, f64)> = Vec::new();
         for key in self.words[id.index()].texts.iter() {
-            let share = self.texts.get(&key).map_or(0.0, |text| self.share_of(*id, text));
+            let share = self.texts.get(key).map_or(0.0, |text| self.share_of(*id, text));
             match shares.last_mut().filter(|(item, _)| *item == key.item) {
                 Some((_, most)) => *most = share.max(*most),
                 None => shares.push((key.item, share)),
@@ -112,11 +113,10 @@ impl TextIndex {
     /// one, in the text where that is largest. O(w log(index)) for the w words of its texts.
     pub fn share(&self, item: ItemId, word: &str) -> f64 {
         let Some(id) = self.vocabulary.get(word) else { return 0.0 };
-        let texts = self.texts.range(TextKey { item, part: 0 }..=TextKey { item, part: u32::MAX });
-        texts.map(|(_, text)| self.share_of(*id, text)).fold(0.0, f64::max)
+        self.texts.of_item(item).map(|(_, text)| self.share_of(*id, text)).fold(0.0, f64::max)
     }
 
-    fn share_of(&self, id: WordId, text: &Text) -> f64 {
+    fn share_of(&self, id: WordId, text: Text<'_>) -> f64 {
         let counts = text.counts();
         let Some(count) = counts.iter().find(|(other, _)| *other == id) else { return 0.0 };
         let square: f64 = counts.iter().map(|count| self.weight(*count).powi(2)).sum();
@@ -124,7 +124,7 @@ impl TextIndex {
     }
 
     /// What each word of a text adds to its score, and which part of the query it matches.
-    fn terms(&self, asked: &Asked, text: &Text) -> Vec<(Wanted, WordId, f64)> {
+    fn terms(&self, asked: &Asked, text: Text<'_>) -> Vec<(Wanted, WordId, f64)> {
         let counts = text.counts();
         if !counts.iter().any(|(id, _)| asked.weights.contains_key(id) || asked.completions.contains_key(id)) {
             return Vec::new();

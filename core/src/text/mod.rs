@@ -15,6 +15,7 @@
 mod forms;
 pub mod hashing;
 mod index;
+mod item_texts;
 mod items;
 mod keys;
 mod near;

@@ -13,7 +13,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
-use super::index::{Text, TextIndex, WordId};
+use super::index::TextIndex;
+use super::item_texts::{Text, WordId};
 use super::keys::TextKey;
 use super::query::TextQuery;
 
@@ -63,12 +64,12 @@ impl TextIndex {
     pub fn search(&self, query: &TextQuery, k: usize) -> Vec<TextHit> {
         let Some(asked) = self.ask(query) else { return Vec::new() };
         let fitting = self.candidates(&asked).into_iter().filter_map(|key| {
-            let text = self.texts.get(&key)?;
+            let text = self.texts.get(key)?;
             let allowed = asked.phrases.iter().all(|phrase| text.has(phrase)) && !asked.unwanted.iter().any(|phrase| text.has(phrase));
             allowed.then(|| (self.score(&asked, text).0, key, text))
         });
-        let mut fitting: Vec<(f32, TextKey, &Text)> = fitting.collect();
-        let order = |a: &(f32, TextKey, &Text), b: &(f32, TextKey, &Text)| -> Ordering { b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)) };
+        let mut fitting: Vec<(f32, TextKey, Text<'_>)> = fitting.collect();
+        let order = |a: &(f32, TextKey, Text<'_>), b: &(f32, TextKey, Text<'_>)| -> Ordering { b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)) };
         if k < fitting.len() {
             fitting.select_nth_unstable_by(k, order);
             fitting.truncate(k);
@@ -132,7 +133,7 @@ impl TextIndex {
     }
 
     /// The score of a text and, of the completions that it has, the best.
-    pub(super) fn score(&self, asked: &Asked, text: &Text) -> (f32, Option<WordId>) {
+    pub(super) fn score(&self, asked: &Asked, text: Text<'_>) -> (f32, Option<WordId>) {
         let (product, best) = self.product(asked, text);
         let square: f64 = text.counts().into_iter().map(|count| self.weight(count).powi(2)).sum();
         // A completion that the text lacks can still be the better one, if it makes the query's
@@ -145,7 +146,7 @@ impl TextIndex {
 
     /// How the query is read for a text: the length of its vector and, if a completion makes the
     /// score, which one and its gain.
-    pub(super) fn reading(&self, asked: &Asked, text: &Text) -> (f64, Option<(WordId, f64)>) {
+    pub(super) fn reading(&self, asked: &Asked, text: Text<'_>) -> (f64, Option<(WordId, f64)>) {
         match self.product(asked, text) {
             (product, Some((score, id, completion))) if score > product / asked.length => (completion.length, Some((id, completion.gain))),
             _ => (asked.length, None),
@@ -155,7 +156,7 @@ impl TextIndex {
     /// The product of a text's vector with that of the query without its prefix, and the best of
     /// the completions that the text has: the product with it over the query's length, and which it
     /// is.
-    fn product<'a>(&self, asked: &'a Asked, text: &Text) -> (f64, Option<(f64, WordId, &'a Completion)>) {
+    fn product<'a>(&self, asked: &'a Asked, text: Text<'_>) -> (f64, Option<(f64, WordId, &'a Completion)>) {
         let mut product = 0.0;
         let mut completed = Vec::new();
         for (id, count) in text.counts() {
@@ -177,7 +178,7 @@ impl TextIndex {
         tf(count) * self.idf(Some(id))
     }
 
-    fn matched(&self, asked: &Asked, text: &Text) -> Vec<String> {
+    fn matched(&self, asked: &Asked, text: Text<'_>) -> Vec<String> {
         let best = self.score(asked, text).1;
         let matched = text.counts().into_iter().filter(|(id, _)| asked.weights.contains_key(id) || best == Some(*id));
         matched.map(|(id, _)| self.words[id.index()].word.to_string()).collect()
@@ -194,8 +195,8 @@ fn tf(count: u32) -> f64 {
     1.0 + f64::ln(f64::from(count))
 }
 
-impl Text {
-    fn has(&self, phrase: &[WordId]) -> bool {
+impl Text<'_> {
+    fn has(self, phrase: &[WordId]) -> bool {
         phrase.is_empty() || self.sequence().windows(phrase.len()).any(|words| words == phrase)
     }
 }
@@ -217,6 +218,6 @@ impl TextIndex {
     /// Whether the text at `key` has these words next to each other in this order.
     pub fn has_phrase(&self, key: TextKey, phrase: &[String]) -> bool {
         let ids: Option<Vec<WordId>> = phrase.iter().map(|word| self.vocabulary.get(word.as_str()).copied()).collect();
-        ids.is_some_and(|ids| self.texts.get(&key).is_some_and(|text| text.has(&ids)))
+        ids.is_some_and(|ids| self.texts.get(key).is_some_and(|text| text.has(&ids)))
     }
 }

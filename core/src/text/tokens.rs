@@ -15,7 +15,10 @@ use unicode_segmentation::UnicodeSegmentation;
 /// themselves count; [`super::form`] leaves them out.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     let text = normal(text);
-    let lower = |word: &str| normal(&word.to_lowercase().replace('’', "'")).into_owned();
+    let lower = |word: &str| match word.is_ascii() {
+        true => word.to_ascii_lowercase(),
+        false => normal(&word.to_lowercase().replace('’', "'")).into_owned(),
+    };
     let words: Vec<String> = text.split(joins).flat_map(str::unicode_words).map(lower).collect();
     words.into_iter()
 }

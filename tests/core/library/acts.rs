@@ -434,3 +434,31 @@ fn what_an_act_is_refused_for_is_told_with_the_library() {
     assert!(matches!(removed, Error::Removed { image, .. } if image == cat.0));
     told(&removed, &format!("expected an image that is there; restore it first as image, found #{}, which was removed", cat.0));
 }
+
+#[test]
+fn images_that_have_changed_are_known_without_looking_at_the_others() {
+    let place = Place::new(&["a/1.png", "a/2.png", "b/3.png", "b/4.png"]);
+    let library = place.open();
+    place.import(&library);
+    let mut states = vec![State::default(), hold(&library).state().clone()];
+    let (one, two) = (at(&library, "a/1.png").id, at(&library, "b/3.png").id);
+    hold(&library).label(&[one, two], &class("mine")).unwrap();
+    states.push(hold(&library).state().clone());
+    hold(&library).undo().unwrap();
+    states.push(hold(&library).state().clone());
+    place.put("c/5.png", 50);
+    place.import(&library);
+    states.push(hold(&library).state().clone());
+    hold(&library).forget(&[two], &Progress::default()).unwrap();
+    states.push(hold(&library).state().clone());
+    for (before, after) in states.iter().flat_map(|before| states.iter().map(move |after| (before, after))) {
+        let changed = after.changed_since(before);
+        assert!(changed.is_sorted_by(|a, b| a < b), "{changed:?}");
+        let both = before.records().iter().chain(after.records()).map(|image| image.id);
+        let other = |id: &ItemId| before.image(*id) != after.image(*id);
+        assert!(both.filter(other).all(|id| changed.binary_search(&id).is_ok()), "{changed:?}");
+    }
+    assert_eq!(states[2].changed_since(&states[1]), [one, two]);
+    assert!(states[4].changed_since(&states[3]).contains(&at(&library, "c/5.png").id));
+    assert_eq!(states[2].changed_since(&states[2].clone()), []);
+}

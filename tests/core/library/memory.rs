@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use tessera_core::ckm::explain::Explanation;
+use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::{Ckm, Scores, Search, Without};
+use tessera_core::data::tables;
 use tessera_core::ids::ClassId;
 
 use super::*;
@@ -102,7 +104,7 @@ proptest! {
     fn answers_do_not_depend_on_the_memory(steps in prop::collection::vec(step(), 1..8)) {
         let unlimited = lived(&steps, usize::MAX);
         // Nothing in memory, and room for some of the elements that were read last.
-        for budget in [0, 4_000] {
+        for budget in [0, 4_000, 7_500] {
             prop_assert!(lived(&steps, budget) == unlimited, "another answer with {} bytes", budget);
         }
     }
@@ -121,12 +123,88 @@ fn elements_beyond_the_budget_are_out_of_memory() {
     answers(hold(&library).recogniser().ckm());
     assert!(hold(&library).in_memory().recogniser < all);
     // With room for them, those read last stay.
+    let ckm = Arc::clone(hold(&library).recogniser().ckm());
+    let sizes: Vec<usize> = ckm.examples().map(|(_, example)| example.elements.get().bytes()).collect();
+    let budget = sizes.iter().sum::<usize>() - 1;
+    assert!(sizes.iter().all(|size| *size <= budget / 4), "{sizes:?}");
     drop(library);
-    let library = open_with(&place, 4_000);
+    let library = open_with(&place, budget);
     let before = hold(&library).in_memory().recogniser;
     answers(hold(&library).recogniser().ckm());
     let after = hold(&library).in_memory().recogniser;
-    assert!(before < after && after <= before + 2_000, "{before} and {after}");
+    assert!(before < after && after <= before + budget as u64 / 4, "{before} and {after}");
+}
+
+#[test]
+fn a_library_is_opened_without_reading_elements_that_stay_out_of_memory() {
+    let place = Place::new(&FILES);
+    let library = open_with(&place, 0);
+    place.import(&library);
+    let (machine, expected) = {
+        let held = hold(&library);
+        (Arc::clone(held.recogniser().ckm()), answers(held.recogniser().ckm()))
+    };
+    library.into_inner().unwrap().close().unwrap();
+    let library = open_with(&place, 0);
+    assert!(*hold(&library).recogniser().ckm() == machine, "by elements that were read");
+    drop(library);
+    let rows = rusqlite::Connection::open(place.folder().join("cache.db")).unwrap();
+    let kept = |what: &str| rows.query_row(&format!("SELECT count(*) FROM {what}"), [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(kept("checkpoint WHERE model LIKE 'outlines-%'"), 1);
+    // Whoever reads a damaged row deletes it.
+    let whole = kept("feature");
+    let sql = "UPDATE feature SET bytes = CAST(x'00' || substr(bytes, 2) AS BLOB) WHERE version LIKE '%-1-2'";
+    assert_eq!(rows.execute(sql, []).unwrap(), FILES.len());
+    place.decoded();
+    let library = open_with(&place, 0);
+    assert_eq!((place.decoded(), kept("feature")), (0, whole), "nothing was read");
+    assert!(answers(hold(&library).recogniser().ckm()) == expected, "elements are computed from the files");
+    assert!(*hold(&library).recogniser().ckm() == machine);
+    drop(library);
+    // Other kernels have outlines of their own.
+    let fitted = |library: &Mutex<Library>| {
+        let library = &mut *hold(library);
+        let usual = library.recogniser().usual_kernels();
+        let kernels: Vec<LeafKernel> = usual.iter().map(|kernel| LeafKernel { weight: 0.5 * kernel.weight, ..*kernel }).collect();
+        library.set_kernels(Some(&kernels)).unwrap();
+        Arc::clone(library.recogniser().ckm())
+    };
+    let by_elements = fitted(&open_with(&place, 0));
+    assert_eq!(kept("checkpoint WHERE model LIKE 'outlines-%'"), 2);
+    assert!(fitted(&open_with(&place, 0)) == by_elements && *by_elements != *machine);
+    // Damaged outlines are as none.
+    rows.execute("UPDATE checkpoint SET bytes = CAST(x'00' || substr(bytes, 2) AS BLOB) WHERE model LIKE 'outlines-%'", []).unwrap();
+    assert!(*hold(&open_with(&place, 0)).recogniser().ckm() == machine);
+}
+
+#[test]
+fn an_image_takes_little_memory() {
+    const IMAGES: u32 = 2_000;
+    let place = Place::new(&[]);
+    let mut table = String::new();
+    let words: Vec<String> = (0..600).map(|n: u32| format!("word{}", n * n % 601)).collect();
+    for n in 0..IMAGES {
+        let name = format!("{}/{n}.png", ["ant", "bee", "cow"][n as usize % 3]);
+        fs::create_dir_all(place.image(&name).parent().unwrap()).unwrap();
+        let colour = image::Rgb([(n % 256) as u8, (n / 256) as u8, 90]);
+        image::RgbImage::from_pixel(16, 16, colour).save(place.image(&name)).unwrap();
+        for caption in 0..5 {
+            let said: Vec<&str> = (0..10).map(|at| words[((n * 7 + caption * 13 + at * at * 3) % 600) as usize].as_str()).collect();
+            table += &format!("{name}#{caption}\t{}\n", said.join(" "));
+        }
+    }
+    let library = open_with(&place, 0);
+    place.import(&library);
+    let captions = place.dir.path().join("captions.token.txt");
+    fs::write(&captions, table).unwrap();
+    let table = tables::read(&captions, &Progress::default()).unwrap();
+    assert_eq!(hold(&library).read_table(&table, "captions").unwrap().captions, 5 * IMAGES as usize);
+    library.into_inner().unwrap().close().unwrap();
+    let library = open_with(&place, 0);
+    let memory = hold(&library).in_memory();
+    let each = [memory.images, memory.words, memory.captions, memory.recogniser].map(|bytes| bytes / u64::from(IMAGES));
+    // With five captions of ten words each; measured, and a tenth more.
+    assert!(each.iter().zip([1_200, 1_000, 1_700, 900]).all(|(found, most)| *found <= most), "bytes an image: {each:?}");
 }
 
 #[test]

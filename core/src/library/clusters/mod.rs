@@ -53,7 +53,7 @@ impl Library {
         if kept.images_fitted().any(|id| self.state.image(id).is_none_or(|image| image.content.is_none())) {
             return Ok(());
         }
-        self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), &kept.to_bytes())
+        self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), kept.to_bytes())
     }
 
     /// The vector of an image by which it is compared, of length 1; none where it is not known.

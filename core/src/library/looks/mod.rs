@@ -253,7 +253,7 @@ impl LookIndexes {
     pub(super) fn keep(&mut self, cache: &mut Cache, after: EventId) -> Result<()> {
         self.drop_lost();
         for (look, index) in self.of.iter_mut().filter(|(_, index)| index.is_changed) {
-            cache.put_checkpoint(&look.model(), after, &stored(index))?;
+            cache.put_checkpoint(&look.model(), after, stored(index))?;
             index.is_changed = false;
         }
         Ok(())

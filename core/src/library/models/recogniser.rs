@@ -7,8 +7,9 @@ use std::sync::Arc;
 use crate::bytes::{restored, stored};
 use crate::ckm::kept::{Kept, Shelf};
 use crate::ckm::kernel::LeafKernel;
+use crate::ckm::outline::Outlines;
 use crate::ckm::weights::ImageWeights;
-use crate::ckm::{Ckm, CkmOptions, Example, Search};
+use crate::ckm::{Ckm, CkmOptions, Example, Outlined, Search};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::event::ContentHash;
@@ -23,6 +24,9 @@ const TURN: usize = 256;
 
 /// Images that an index takes in one by one; after more at once it is made anew, which is faster.
 const ONE_BY_ONE: usize = 256;
+
+/// Outlines are written once more than one in so many is not kept.
+const UNKEPT: usize = 50;
 
 /// A machine that follows a library.
 pub struct Recogniser {
@@ -39,6 +43,8 @@ pub struct Recogniser {
     shelf: Option<Arc<CacheShelf>>,
     /// Images with a class without elements: neither in the cache nor from a file.
     missing: BTreeSet<ItemId>,
+    /// Images out of memory whose outlines are not kept yet.
+    unkept: usize,
 }
 
 /// What the machine holds of an image.
@@ -51,8 +57,14 @@ struct Held<'a> {
 }
 
 fn held(image: &Image) -> Option<Held<'_>> {
+    let (hash, class) = hash_and_class(image)?;
+    Some(Held { hash, class, group: image.folder.group.as_deref(), name: image.name() })
+}
+
+/// The first two of these, if the machine holds the image.
+fn hash_and_class(image: &Image) -> Option<(ContentHash, &str)> {
     let (true, Some(content), Some(class)) = (image.is_live(), image.content, image.label()) else { return None };
-    Some(Held { hash: content.hash, class, group: image.folder.group.as_deref(), name: image.name() })
+    Some((content.hash, class))
 }
 
 /// A checkpoint: the images it holds and their classes. Their elements are in the cache or in their
@@ -110,7 +122,21 @@ impl Recogniser {
     pub(in crate::library) fn set_kernels(&mut self, kernels: Option<&[LeafKernel]>) -> Result<()> {
         let ckm = self.ckm.with_kernels(kernels.unwrap_or(&self.usual))?;
         (self.ckm, self.weighted) = (Arc::new(ckm), None);
+        let is_kept = self.shelf.as_ref().is_none_or(|shelf| shelf.keeps_outlines(self.ckm.options()));
+        self.unkept = if is_kept { 0 } else { usize::MAX };
         Ok(())
+    }
+
+    /// The outlines of its images and their name, where so many are not kept that the next opening
+    /// would be slow; they count as kept from then on.
+    pub(in crate::library) fn take_outlines(&mut self) -> Option<(String, Outlines)> {
+        let shelf = self.shelf.as_ref()?;
+        let images = self.ckm.classes().iter().map(|class| class.examples.len()).sum::<usize>();
+        if self.unkept <= images / UNKEPT {
+            return None;
+        }
+        self.unkept = 0;
+        Some((shelf.outlines_name(self.ckm.options()), self.ckm.outlines()))
     }
 
     /// Gives images learned weights, and all others weights of 0; `None` takes all weights away.
@@ -136,7 +162,7 @@ impl Recogniser {
     pub(in crate::library) fn rebuild(&mut self, options: &CkmOptions, update: &ModelUpdate<'_>) -> Result<()> {
         let mut other = Self { search: self.search, is_behind: true, ..Self::new(options)? };
         let images: Vec<ItemId> = update.after.images().map(|image| image.id).collect();
-        other.learn_images(&images, update)?;
+        other.learn_all(&images, update)?;
         other.caught_up(update.progress)?;
         self.close_shelf();
         *self = other;
@@ -156,9 +182,15 @@ impl Recogniser {
         }
     }
 
+    /// Learns all images that it will have, of which the cache may keep outlines.
+    fn learn_all(&mut self, images: &[ItemId], update: &ModelUpdate<'_>) -> Result<()> {
+        let left = self.learn_outlined(images, update)?;
+        self.learn_images(&left, update)
+    }
+
     fn learn_images(&mut self, images: &[ItemId], update: &ModelUpdate<'_>) -> Result<()> {
         let wanted: Vec<&Image> = images.iter().filter_map(|id| update.after.image(*id)).map(Arc::as_ref).collect();
-        let wanted: Vec<&Image> = wanted.into_iter().filter(|image| held(image).is_some()).collect();
+        let wanted: Vec<&Image> = wanted.into_iter().filter(|image| hash_and_class(image).is_some()).collect();
         if images.len() > ONE_BY_ONE {
             self.set_searches(Search::Exact, update.progress)?;
         }
@@ -186,6 +218,32 @@ impl Recogniser {
             self.spare_memory(left, update)?;
         }
         if self.is_behind { Ok(()) } else { self.search_again(&Progress::default()) }
+    }
+
+    /// Takes in those images of which the cache keeps outlines, if their elements are too many for
+    /// memory, and returns the others.
+    fn learn_outlined(&mut self, images: &[ItemId], update: &ModelUpdate<'_>) -> Result<Vec<ItemId>> {
+        let outlines = update.features.outlines(self.ckm.options());
+        let known = |id: &ItemId| outlines.get(update.after.image(*id)?.content?.hash.0);
+        let bytes: usize = images.iter().filter_map(known).map(|outline| outline.bytes as usize).sum();
+        if outlines.is_empty() || bytes <= update.features.in_memory {
+            return Ok(images.to_vec());
+        }
+        let Some(shelf) = CacheShelf::new(update.features, update.after).map(Arc::new) else { return Ok(images.to_vec()) };
+        self.shelf = Some(Arc::clone(&shelf));
+        let shelf: Arc<dyn Shelf> = shelf;
+        let mut others = Vec::new();
+        for id in images {
+            let held = update.after.image(*id).and_then(|image| held(image));
+            let Some((outline, held)) = known(id).zip(held) else {
+                others.push(*id);
+                continue;
+            };
+            let group = held.group.map(str::to_owned);
+            let image = Outlined { id: *id, name: held.name, group, shelf: &shelf, key: held.hash.0, outline: &outline };
+            Arc::make_mut(&mut self.ckm).add_outlined(held.class, image)?;
+        }
+        Ok(others)
     }
 
     fn add(&mut self, id: ItemId, held: &Held<'_>, elements: Kept) -> Result<()> {
@@ -218,6 +276,7 @@ impl Recogniser {
             }
         }
         if !keys.is_empty() {
+            self.unkept = self.unkept.saturating_add(keys.len());
             let shelf: Arc<dyn Shelf> = Arc::<CacheShelf>::clone(shelf);
             for ckm in [Some(&mut self.ckm), self.weighted.as_mut()].into_iter().flatten() {
                 Arc::make_mut(ckm).put_away(&shelf, |image| keys.get(&image).copied());
@@ -243,6 +302,7 @@ impl Model for Recogniser {
             is_behind: false,
             shelf: None,
             missing: BTreeSet::new(),
+            unkept: 0,
         })
     }
 
@@ -256,13 +316,16 @@ impl Model for Recogniser {
         if let Ok(ckm) = ckm {
             self.ckm = Arc::new(ckm);
         }
-        (self.weighted, self.is_behind) = (None, true);
+        (self.weighted, self.is_behind, self.unkept) = (None, true, 0);
         self.close_shelf();
         self.missing.clear();
     }
 
     fn caught_up(&mut self, progress: &Progress) -> Result<()> {
         self.is_behind = false;
+        if let Some(ckm) = Arc::get_mut(&mut self.ckm) {
+            ckm.shrink();
+        }
         self.search_again(progress)
     }
 
@@ -282,21 +345,22 @@ impl Model for Recogniser {
     }
 
     fn everything(&self, state: &State) -> Vec<u8> {
-        let kept = |image: &Arc<Image>| held(image).map(|held| (held.hash, held.class.to_owned()));
+        let kept = |image: &Arc<Image>| hash_and_class(image).map(|(hash, class)| (hash, class.to_owned()));
         let checkpoint: Checkpoint = state.images().filter(|image| !self.missing.contains(&image.id)).filter_map(kept).collect();
         stored(&checkpoint)
     }
 
     fn restore(&mut self, bytes: &[u8], update: &ModelUpdate<'_>) -> Result<bool> {
         let Ok(kept) = restored::<Checkpoint>("recogniser", bytes) else { return Ok(false) };
-        let here: Vec<(ItemId, Held<'_>)> = update.after.images().filter_map(|image| held(image).map(|held| (image.id, held))).collect();
+        let here: Vec<(ItemId, (ContentHash, &str))> =
+            update.after.images().filter_map(|image| Some((image.id, hash_and_class(image)?))).collect();
         // Images that the checkpoint lacks had no readable file then, and are tried again.
-        let known: BTreeSet<(ContentHash, &str)> = here.iter().map(|(_, held)| (held.hash, held.class)).collect();
+        let known: BTreeSet<(ContentHash, &str)> = here.iter().map(|(_, held)| *held).collect();
         if !kept.iter().all(|(hash, class)| known.contains(&(*hash, class.as_str()))) {
             return Ok(false);
         }
         let ids: Vec<ItemId> = here.into_iter().map(|(id, _)| id).collect();
-        self.learn_images(&ids, update)?;
+        self.learn_all(&ids, update)?;
         Ok(true)
     }
 }

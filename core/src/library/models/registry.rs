@@ -10,11 +10,14 @@ use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::cache::Cache;
 use crate::library::event::{Event, EventId};
-use crate::library::features::FeatureStore;
+use crate::library::features::{FeatureStore, OUTLINES};
 use crate::library::state::State;
 use crate::library::store::Store;
 use crate::progress::Progress;
 
+/// Machines whose outlines are kept: with the usual and with fitted kernels, with learned features
+/// and without.
+const KEPT_OUTLINES: usize = 4;
 /// Events between checkpoints of the models.
 const CHECKPOINT_EVERY: u64 = 500;
 
@@ -83,16 +86,21 @@ impl Models {
     ) -> Result<bool> {
         self.behind = true;
         let mut kept_at = state.last_event();
-        for model in self.all_mut() {
-            let checkpoint = features.cache.checkpoint(&model.name())?;
-            kept_at = kept_at.min(checkpoint.as_ref().map(|(at, _)| *at));
-            if !catch_up(model, checkpoint, log, state, features, progress)? {
+        // The one with the largest checkpoint first, while the others take no memory yet.
+        for model in self.all_mut().into_iter().rev() {
+            let (at, is_there) = features.cache.with_checkpoint(&model.name(), |checkpoint| {
+                (checkpoint.map(|(at, _)| at), catch_up(model, checkpoint, log, state, features, progress))
+            })?;
+            kept_at = kept_at.min(at);
+            if !is_there? {
                 return Ok(false);
             }
             model.caught_up(progress)?;
         }
         self.kept_at = kept_at;
         self.behind = false;
+        // Where they cannot be written, elements are read at the next opening too.
+        let _ = self.keep_outlines(state.last_event().unwrap_or(EventId(0)), features.cache);
         Ok(true)
     }
 
@@ -152,10 +160,21 @@ impl Models {
     pub(in crate::library) fn keep(&mut self, state: &State, cache: &mut Cache) -> Result<()> {
         let Some(at) = state.last_event().filter(|_| !self.behind) else { return Ok(()) };
         for model in self.all() {
-            cache.put_checkpoint(&model.name(), at, &model.checkpoint(state))?;
+            cache.put_checkpoint(&model.name(), at, model.checkpoint(state))?;
         }
+        self.keep_outlines(at, cache)?;
         self.kept_at = Some(at);
         Ok(())
+    }
+
+    /// Writes the outlines of the recogniser's images, if too few of them are kept.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub(in crate::library) fn keep_outlines(&mut self, at: EventId, cache: &Cache) -> Result<()> {
+        let Some((name, outlines)) = self.recogniser.take_outlines() else { return Ok(()) };
+        cache.put_checkpoint(&name, at, outlines.into_bytes())?;
+        cache.drop_checkpoints(OUTLINES, KEPT_OUTLINES)
     }
 
     /// Whether there are checkpoints of this state.
@@ -185,7 +204,7 @@ impl Log {
     pub(in crate::library) fn of(models: &Models, store: &Store, cache: &Cache, state: &State) -> Result<Self> {
         let mut from = state.last_event().unwrap_or(EventId(0));
         for model in models.all() {
-            let at = cache.checkpoint(&model.name())?.map(|(at, _)| at);
+            let at = cache.checkpoint_event(&model.name())?;
             let is_usable = match at {
                 Some(at) => Some(at) <= state.last_event() && store.has(at)?,
                 None => false,
@@ -219,7 +238,7 @@ impl Log {
 
 fn catch_up(
     model: &mut dyn Model,
-    checkpoint: Option<(EventId, Vec<u8>)>,
+    checkpoint: Option<(EventId, &[u8])>,
     log: &Log,
     state: &State,
     features: &FeatureStore<'_>,
@@ -241,7 +260,7 @@ fn catch_up(
         }
         model.clear();
         let update = ModelUpdate { before: &State::default(), after: &then, images: &[], features, progress };
-        if model.restore(&bytes, &update)? {
+        if model.restore(bytes, &update)? {
             return replay(model, then, events, features, progress).map(|()| true);
         }
     }

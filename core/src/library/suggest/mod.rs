@@ -12,5 +12,5 @@ mod views;
 
 pub use order::{LabelOrder, POOL};
 pub use review::{Doubt, Review, Reviewed};
-pub use suggester::{ImageViews, LEARNED, LabelSnapshot, Suggester};
+pub use suggester::{FreshLabels, ImageViews, LEARNED, LabelSnapshot, Suggester};
 pub use suggestion::{Suggestion, Vote};

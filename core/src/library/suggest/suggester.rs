@@ -10,7 +10,7 @@ use super::suggestion::{Suggestion, votes};
 use super::views::{ViewMaker, opinion};
 use crate::advise::{AdviserKind, CheckpointedEnsemble, Ensemble, LearnedLabel, Opinion, Views};
 use crate::ckm::element::Elements;
-use crate::ckm::{Ckm, CkmOptions, Example, Without};
+use crate::ckm::{Ckm, CkmOptions, Without};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
 use crate::library::Library;
@@ -48,6 +48,15 @@ pub struct ImageViews {
     pub(super) views: Views,
     /// Its elements, for the recogniser.
     elements: Option<Elements>,
+}
+
+/// Labels of a library at one moment that were not learned yet.
+pub struct FreshLabels {
+    state: State,
+    /// Those that are to be learned.
+    fresh: Vec<(ItemId, String)>,
+    /// Those that are passed over, for there are too many.
+    passed: Vec<(ItemId, String)>,
 }
 
 /// What advisers need of a library at one moment. The library itself is not needed to learn and to
@@ -98,11 +107,15 @@ impl Suggester {
     }
 
     /// Takes from a library what is to be learned. Images whose appearance is not in memory
-    /// ([`Library::load_appearances`]) are left out. O(images + new labels).
+    /// ([`Library::load_appearances_of`]) are left out. O(images + new labels).
     pub fn news(&self, library: &Library) -> LabelSnapshot {
-        let state = library.state().clone();
+        self.gather(library, self.fresh(library.state()))
+    }
+
+    /// The labels of a state that are to be learned. O(images).
+    pub fn fresh(&self, state: &State) -> FreshLabels {
         let known: BTreeSet<ItemId> =
-            self.history.lessons().iter().filter(|lesson| self.holds(&state, lesson)).map(|lesson| lesson.item).collect();
+            self.history.lessons().iter().filter(|lesson| self.holds(state, lesson)).map(|lesson| lesson.item).collect();
         let is_fresh = |image: &&Arc<Image>| {
             let label = image.label();
             label.is_some() && !known.contains(&image.id) && self.passed.get(&image.id).map(String::as_str) != label
@@ -112,10 +125,16 @@ impl Suggester {
         fresh.shuffle(&mut random::stream(self.seed, 2 + known.len() as u64));
         let rest = fresh.split_off(fresh.len().min(self.at_most));
         let named = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned()));
-        let passed = rest.into_iter().filter_map(named).collect();
-        let told = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), self.maker.views(library, image)?));
+        let of = |images: Vec<&Arc<Image>>| images.into_iter().filter_map(named).collect();
+        FreshLabels { state: state.clone(), fresh: of(fresh), passed: of(rest) }
+    }
+
+    /// As [`Suggester::news`], of labels that [`Suggester::fresh`] found. O(these labels).
+    pub fn gather(&self, library: &Library, labels: FreshLabels) -> LabelSnapshot {
+        let FreshLabels { state, fresh, passed } = labels;
+        let told = |(id, label): (ItemId, String)| Some((id, label, self.maker.views(library, state.image(id)?)?));
         let fresh = fresh.into_iter().filter_map(told).collect();
-        LabelSnapshot { state, ckm: Arc::clone(library.recogniser().ckm()), fresh, passed }
+        LabelSnapshot { ckm: Arc::clone(library.recogniser().ckm()), fresh, passed, state }
     }
 
     /// Learns new labels, and unlearns those that do not hold any more. O(changed labels) learning
@@ -139,15 +158,15 @@ impl Suggester {
         }
         self.passed.extend(moment.passed.iter().cloned());
         let known: BTreeSet<ItemId> = self.history.lessons().iter().map(|lesson| lesson.item).collect();
-        let examples: HashMap<ItemId, &Example> = moment.ckm.examples().map(|(_, example)| (example.id, example)).collect();
+        let n_examples: usize = moment.ckm.classes().iter().map(|class| class.examples.len()).sum();
         let fresh: Vec<_> = moment.fresh.iter().filter(|(id, ..)| !known.contains(id)).collect();
         let numbers: Vec<ClassId> = fresh.iter().map(|(_, class, _)| self.number(class)).collect();
-        let n_judged = (COMPARED / examples.len().max(1)).clamp(JUDGED[0], JUDGED[1]).min(fresh.len());
+        let n_judged = (COMPARED / n_examples.max(1)).clamp(JUDGED[0], JUDGED[1]).min(fresh.len());
         let (before, asked) = fresh.split_at(fresh.len() - n_judged);
         progress.begin("Asking the recogniser", n_judged as u64);
-        let judge = |(id, ..): &&(ItemId, String, Views)| {
+        let judge = |(id, class, _): &&(ItemId, String, Views)| {
             progress.step()?;
-            let example = examples.get(id);
+            let example = moment.ckm.example(class, *id);
             Ok(example.map_or(Opinion::None, |example| self.judge(&moment.ckm, *id, &example.elements.get())))
         };
         let judged: Vec<Opinion> = asked.par_iter().map(judge).collect::<Result<_>>()?;
@@ -248,6 +267,13 @@ impl Suggester {
     /// The recogniser's opinion on an image, with that image left out.
     fn judge(&self, ckm: &Ckm, id: ItemId, elements: &Elements) -> Opinion {
         opinion(ckm, elements, Without::Image(id), &self.classes)
+    }
+}
+
+impl FreshLabels {
+    /// The images that have the labels to be learned.
+    pub fn images(&self) -> impl Iterator<Item = ItemId> {
+        self.fresh.iter().map(|(id, _)| *id)
     }
 }
 

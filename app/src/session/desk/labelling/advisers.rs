@@ -150,17 +150,19 @@ impl PendingRequest {
 
     fn compute(&self, session: &Session, library: &Mutex<Library>, advisers: &mut Option<AdviserState>) -> Result<()> {
         let SuggestionRequest { queue, pool, order, .. } = &self.request;
-        if !hold(library).has_appearances() {
-            self.tell(AdviserResult::TakesLong);
-        }
-        session.load_appearances(library)?;
+        session.load_glimpses_in_turns(library, || self.tell(AdviserResult::TakesLong))?;
         let suits = |advisers: &AdviserState| advisers.library == self.outbox.library && advisers.suggester.suits(&hold(library));
         if !advisers.as_ref().is_some_and(suits) {
             let suggester = Suggester::of(&hold(library), session.seed(), LEARNED)?;
             *advisers = Some(AdviserState { library: self.outbox.library, suggester, glances: HashMap::new(), changes: 0 });
         }
         let Some(advisers) = advisers else { return Ok(()) };
-        let snapshot = advisers.suggester.news(&hold(library));
+        // Nothing that is about all images is done while the library is held.
+        let state = hold(library).state().clone();
+        let fresh = advisers.suggester.fresh(&state);
+        let wanted: Vec<ItemId> = fresh.images().chain(queue.iter().chain(pool).copied()).collect();
+        session.load_appearances_of(library, &wanted, || self.tell(AdviserResult::TakesLong))?;
+        let snapshot = advisers.suggester.gather(&hold(library), fresh);
         if snapshot.n_fresh() > AT_ONCE {
             self.tell(AdviserResult::TakesLong);
         }

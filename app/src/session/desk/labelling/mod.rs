@@ -133,7 +133,7 @@ impl LabellingDesk {
             labelling.skipped.clear();
         }
         (labelling.only, labelling.order, labelling.is_arranged) = (only, order, false);
-        labelling.refresh(state);
+        labelling.refresh_wholly(state);
         order.arrange(state, &mut labelling.queue, ctx.session.seed());
         let Labelling { queue, skipped, .. } = &mut labelling;
         queue.sort_by_key(|id| skipped.contains(id));

@@ -45,6 +45,8 @@ pub struct Labelling {
     undone: Vec<LabelAct>,
     /// The last review of labels.
     pub review: LabelReview,
+    /// The state that the queue was last brought in line with.
+    seen: Option<State>,
 }
 
 /// How the last label changed the suggestions.
@@ -188,9 +190,17 @@ impl Labelling {
         self.may_stay(image) && self.only.as_ref().is_none_or(|only| only.contains(&image.id))
     }
 
+    /// As [`Labelling::refresh`], looking at all images.
+    pub(super) fn refresh_wholly(&mut self, state: &State) {
+        self.seen = None;
+        self.refresh(state);
+    }
+
     /// Brings the queue in line with the library: labelled images leave it, others that lost their
-    /// label come back.
+    /// label come back. Of all images only those are looked at that have changed since the last
+    /// call.
     pub(super) fn refresh(&mut self, state: &State) {
+        let changed = self.seen.replace(state.clone()).map(|seen| state.changed_since(&seen));
         let said: HashSet<EventId> = self.acts.iter().chain(&self.undone).filter_map(|act| act.event).collect();
         let acts: HashSet<EventId> = state.history().iter().map(|act| act.id).filter(|act| said.contains(act)).collect();
         let holds = |act: &LabelAct| act.event.is_none_or(|event| acts.contains(&event));
@@ -206,7 +216,8 @@ impl Labelling {
         self.undone.retain(|act| act.event.is_some_and(|event| may_come.contains(&event)));
         let known = |id: &ItemId| state.image(*id).map(|image| &**image);
         let mut queue = std::mem::take(&mut self.queue);
-        queue.retain(|id| known(id).is_some_and(|image| self.may_stay(image)));
+        let may_differ = |id: &ItemId| changed.as_ref().is_none_or(|changed| changed.binary_search(id).is_ok());
+        queue.retain(|id| !may_differ(id) || known(id).is_some_and(|image| self.may_stay(image)));
         let mut is_queued = vec![false; state.records().last().map_or(0, |last| last.id.0 as usize + 1)];
         let mut enter = |id: &ItemId| !std::mem::replace(&mut is_queued[id.0 as usize], true);
         // The images of undone acts come first, even if they had not left the queue.
@@ -214,8 +225,11 @@ impl Labelling {
         self.skipped.retain(|id| !back.contains(id));
         queue.retain(&mut enter);
         if self.only.is_none() {
-            let fresh: Vec<ItemId> =
-                state.images().filter(|image| self.is_wanted(image) && enter(&image.id)).map(|image| image.id).collect();
+            let mut is_fresh = |image: &Image| self.is_wanted(image) && enter(&image.id);
+            let fresh: Vec<ItemId> = match &changed {
+                Some(changed) => changed.iter().copied().filter(|id| known(id).is_some_and(&mut is_fresh)).collect(),
+                None => state.images().filter(|image| is_fresh(image)).map(|image| image.id).collect(),
+            };
             if !fresh.is_empty() {
                 queue.extend(fresh);
                 let kept = if self.is_arranged { KEPT.min(queue.len()) } else { 0 };

@@ -45,8 +45,8 @@ pub struct CaptionMemory {
     having: HashMap<String, Having>,
 }
 
-/// About the bytes of a memory in the maps between memories and their texts, and in a tree.
-const MAPS: usize = 80;
+/// About the bytes of a memory in a tree, in the map from its number, and of the allocator.
+const MAPS: usize = 48;
 
 /// When the trees are grown anew, by the number of texts.
 const GROWTH: Growth = Growth { first: 64 };
@@ -132,7 +132,7 @@ impl CaptionMemory {
     fn enter<'a>(&mut self, image: ItemId, texts: impl IntoIterator<Item = &'a str>) {
         for text in texts {
             for (word, share) in self.shares(text) {
-                self.having.entry(word).or_default().raise(image, share as f32);
+                self.having.entry(word).or_default().put(image, share as f32, f32::max);
             }
         }
     }
@@ -141,7 +141,7 @@ impl CaptionMemory {
     fn take_out<'a>(&mut self, image: ItemId, texts: impl IntoIterator<Item = &'a str>) {
         for word in texts.into_iter().flat_map(words) {
             if let Some(images) = self.having.get_mut(&word) {
-                images.remove(image);
+                let _ = images.remove(image);
                 if images.is_empty() {
                     self.having.remove(&word);
                 }
@@ -153,7 +153,8 @@ impl CaptionMemory {
     pub fn bytes(&self) -> usize {
         let of_memory = |x: &SparseVec| size_of::<Memory<()>>() + MAPS + size_of_val(x.entries());
         let of_word = |(word, having): (&String, &Having)| size_of::<(String, Having)>() + word.len() + having.bytes();
-        self.forest.iter().map(|memory| of_memory(&memory.x)).sum::<usize>() + self.having.iter().map(of_word).sum::<usize>()
+        let memories: usize = self.forest.iter().map(|memory| of_memory(&memory.x)).sum();
+        memories + self.sources.bytes() + self.having.iter().map(of_word).sum::<usize>()
     }
 
     fn remember(&mut self, image: ItemId, source: MemorySource, text: &str) {

@@ -3,6 +3,7 @@
 mod memory;
 mod question;
 mod reading;
+mod runs;
 mod sources;
 
 pub use memory::{CaptionMemory, options, words_of};

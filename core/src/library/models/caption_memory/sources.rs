@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::runs::Runs;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 use crate::ids::ItemId;
@@ -21,8 +22,8 @@ pub enum MemorySource {
 /// which are told apart by a number: 0 is the class.
 #[derive(Default)]
 pub(super) struct Sources {
-    of: BTreeMap<ItemId, (ItemId, u32)>,
-    texts: BTreeMap<(ItemId, u32), ItemId>,
+    of: Runs<ItemId, (ItemId, u32)>,
+    texts: Runs<(ItemId, u32), ItemId>,
     of_lessons: BTreeMap<ItemId, (ItemId, String)>,
     lessons: BTreeMap<(ItemId, String), ItemId>,
 }
@@ -57,11 +58,11 @@ impl Sources {
 
     pub(super) fn remove(&mut self, image: ItemId, source: &MemorySource) -> Option<ItemId> {
         let id = match (number(source), source) {
-            (Some(number), _) => self.texts.remove(&(image, number)),
+            (Some(number), _) => self.texts.remove((image, number)),
             (None, MemorySource::Lesson(query)) => self.lessons.remove(&(image, query.clone())),
             (None, _) => None,
         }?;
-        self.of.remove(&id);
+        self.of.remove(id);
         self.of_lessons.remove(&id);
         Some(id)
     }
@@ -69,7 +70,7 @@ impl Sources {
     /// The memory of a text of an image.
     pub(super) fn id(&self, image: ItemId, source: &MemorySource) -> Option<ItemId> {
         match (number(source), source) {
-            (Some(number), _) => self.texts.get(&(image, number)).copied(),
+            (Some(number), _) => self.texts.get((image, number)),
             (None, MemorySource::Lesson(query)) => self.lessons.get(&(image, query.clone())).copied(),
             (None, _) => None,
         }
@@ -77,97 +78,35 @@ impl Sources {
 
     /// The image of a memory, and its text.
     pub(super) fn get(&self, id: ItemId) -> Option<(ItemId, MemorySource)> {
-        let of_text = self.of.get(&id).map(|(image, number)| (*image, source(*number)));
+        let of_text = self.of.get(id).map(|(image, number)| (image, source(number)));
         of_text.or_else(|| self.of_lessons.get(&id).map(|(image, query)| (*image, MemorySource::Lesson(query.clone()))))
     }
 
     /// The memories of the class and the captions of an image.
     pub(super) fn of_image(&self, image: ItemId) -> impl Iterator<Item = (MemorySource, ItemId)> {
-        self.texts.range((image, 0)..=(image, u32::MAX)).map(|((_, number), id)| (source(*number), *id))
+        let of_image = self.texts.from((image, 0)).take_while(move |((of, _), _)| *of == image);
+        of_image.map(|((_, number), id)| (source(number), id))
     }
 
     pub(super) fn len(&self) -> usize {
         self.of.len() + self.of_lessons.len()
     }
 
+    /// The bytes that they take in memory, without lessons.
+    pub(super) fn bytes(&self) -> usize {
+        self.of.bytes() + self.texts.bytes()
+    }
+
     /// All memories in the order of their numbers.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ItemId, ItemId, MemorySource)> {
-        let mut ids: Vec<ItemId> = self.of.keys().chain(self.of_lessons.keys()).copied().collect();
+        let mut ids: Vec<ItemId> = self.of.iter().map(|(id, _)| id).chain(self.of_lessons.keys().copied()).collect();
         ids.sort_unstable();
         ids.into_iter().filter_map(|id| self.get(id).map(|(image, source)| (id, image, source)))
     }
 }
 
-/// Images in a full run.
-const RUN: usize = 256;
-
-/// The images that have a word, in order, with how much of a text it is: runs of neighbours side by
-/// side.
-#[derive(Default)]
-pub(super) struct Having(Vec<Vec<(ItemId, f32)>>);
-
-impl Having {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = (ItemId, f32)> {
-        self.0.iter().flatten().copied()
-    }
-
-    /// The bytes that they take in memory.
-    pub(super) fn bytes(&self) -> usize {
-        let of = |run: &Vec<(ItemId, f32)>| size_of_val(run) + run.capacity() * size_of::<(ItemId, f32)>();
-        self.0.iter().map(of).sum()
-    }
-
-    /// The run where an image is or would be.
-    fn run(&self, image: ItemId) -> usize {
-        self.0.partition_point(|run| run.last().is_some_and(|last| last.0 < image))
-    }
-
-    pub(super) fn get(&self, image: ItemId) -> Option<f32> {
-        let run = self.0.get(self.run(image))?;
-        run.binary_search_by_key(&image, |entry| entry.0).ok().map(|at| run[at].1)
-    }
-
-    /// Enters an image with the larger of this share and the one it has.
-    pub(super) fn raise(&mut self, image: ItemId, share: f32) {
-        let mut at = self.run(image);
-        if at == self.0.len() {
-            // Behind all others, as they mostly come.
-            match self.0.last_mut() {
-                Some(last) if last.len() < RUN => at -= 1,
-                full => {
-                    if let Some(full) = full {
-                        full.shrink_to_fit();
-                    }
-                    self.0.push(Vec::with_capacity(1));
-                }
-            }
-        }
-        let run = &mut self.0[at];
-        match run.binary_search_by_key(&image, |entry| entry.0) {
-            Ok(place) => run[place].1 = run[place].1.max(share),
-            Err(place) => run.insert(place, (image, share)),
-        }
-        if run.len() > RUN {
-            let rest = run.split_off(RUN / 2);
-            self.0.insert(at + 1, rest);
-        }
-    }
-
-    pub(super) fn remove(&mut self, image: ItemId) {
-        let at = self.run(image);
-        let Some(run) = self.0.get_mut(at) else { return };
-        if let Ok(place) = run.binary_search_by_key(&image, |entry| entry.0) {
-            run.remove(place);
-            if run.is_empty() {
-                self.0.remove(at);
-            }
-        }
-    }
-}
+/// The images that have a word, in order, with how much of a text it is.
+pub(super) type Having = Runs<ItemId, f32>;
 
 impl Stored for MemorySource {
     fn write(&self, out: &mut Writer) {
