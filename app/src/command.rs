@@ -18,7 +18,14 @@ use tessera_core::library::search::Engine;
 use tessera_core::library::suggest::LabelOrder;
 use tessera_core::plural::count;
 
-use crate::session::bin::Clearance;
+/// Images that go, and the one that stays in their place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Clearance {
+    /// The image that is kept. Its file must be there for the others to go.
+    pub kept: Option<ItemId>,
+    /// The images that go.
+    pub removed: Vec<ItemId>,
+}
 
 /// Something to be done.
 #[derive(Clone, Debug)]

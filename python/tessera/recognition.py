@@ -71,8 +71,8 @@ class Explanation(NamedTuple):
     >>> poppy, cornflower = (np.full((64, 64, 3), colour, dtype=np.uint8) for colour in ([200, 30, 30], [40, 60, 200]))
     >>> flowers = CkmClassifier("colour", judge=False).fit([poppy, cornflower], ["poppy", "cornflower"])
     >>> best, second = flowers.explain(poppy)
-    >>> best.label, best.score > second.score
-    ('poppy', True)
+    >>> print(best.label, best.score > second.score)
+    poppy True
     """
 
     label: Any

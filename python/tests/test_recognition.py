@@ -265,8 +265,8 @@ def test_explanations_are_pictures_in_notebooks(tmp_path):
     drawn = np.asarray(Image.open(tmp_path / "why.png"))
     assert drawn.shape == (512, 1256, 3) and drawn.std() > 20
     assert base64.b64decode(by_files._repr_png_()) == by_files.png
-    alone = machine.picture(queries[0], ["cross"])
-    assert alone.png != bare.png
+    alone = machine.picture(queries[0], ["cross"], images=dict(enumerate(X)))
+    assert alone.missing == 0 and alone.png != by_files.png
     # Lines begin at the pieces of the image that lead most over the second class.
     best, second = machine.explain(queries[0])[:2]
     theirs = {(piece.kind, piece.position): piece.value for piece in second.pieces}

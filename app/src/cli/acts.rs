@@ -15,7 +15,8 @@ use super::librarian::{Librarian, count, find_all};
 use super::library_args::{Forget, Images, OfLibrary, Relocate, Remove};
 use super::output::Failures;
 use super::{AlreadyPrinted, Done, Usage};
-use crate::session::bin::{Clearance, STAYS};
+use crate::command::Clearance;
+use crate::session::bin::STAYS;
 
 /// Prints the event of the last act, or that nothing changed.
 pub(super) fn tell(librarian: &Librarian<'_>, library: &Library, event: Option<EventId>) {

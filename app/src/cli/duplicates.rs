@@ -14,7 +14,7 @@ use super::Done;
 use super::acts::{clear, tell_with};
 use super::librarian::{Finder, Librarian, count};
 use super::library_args::Duplicates;
-use crate::session::bin::Clearance;
+use crate::command::Clearance;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<Done> {
     for (pair, is_said) in [(&arguments.not_copies, true), (&arguments.maybe_copies, false)] {

@@ -431,8 +431,8 @@ pub(super) struct Duplicates {
     /// Remove all images of each group but its best, in one act that `undo` takes back
     #[arg(long)]
     pub(super) keep_best: bool,
-    /// With --keep-best: also move the files of the others to the bin of the system, from which they
-    /// can be put back
+    /// With --keep-best: also move the files of the others to the bin of the system, from which
+    /// they can be put back
     #[arg(long, requires = "keep_best")]
     pub(super) to_bin: bool,
     /// Say that two images are no copies of each other: they are not found as such any more

@@ -43,8 +43,8 @@ pub(super) struct EvalAnn {
     /// recalls
     #[arg(long, value_name = "R,R...", value_delimiter = ',')]
     pub(super) each: Vec<f64>,
-    /// The share of the true neighbours that trees learn from; below 1 they are found by an index of
-    /// cells, which is faster
+    /// The share of the true neighbours that trees learn from; below 1 they are found by an index
+    /// of cells, which is faster
     #[arg(long, default_value_t = 1.0, value_name = "R")]
     pub(super) graph_recall: f64,
     /// Trees that are grown of each kind

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 
 use tessera_core::Result;
 use tessera_core::error::display;
-use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::{hold, holds};
@@ -15,18 +14,10 @@ use tessera_core::plural::count;
 use tessera_core::progress::Progress;
 
 use super::Session;
+use crate::command::Clearance;
 
 /// What an undo says of files that went to the bin.
 pub const STAYS: &str = "the files stay in the bin of the system: put them back from there, and they are found where they were";
-
-/// Images that go, and the one that stays in their place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Clearance {
-    /// The image that is kept. Its file must be there for the others to go.
-    pub kept: Option<ItemId>,
-    /// The images that go.
-    pub removed: Vec<ItemId>,
-}
 
 /// What was removed and moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -308,11 +308,11 @@ fn tensors(ckm: &Ckm) -> Vec<(String, Owned)> {
     for (k, (kind, part)) in kinds.iter().zip(parts).enumerate() {
         let name = |part: &str| format!("{k}.{}.{part}", kind.source.name());
         let n = part.weights.len();
-        all.push((name("count"), u32_tensor(part.counts.into_iter())));
-        all.push((name("position"), f32_tensor(part.positions.into_iter())));
+        all.push((name("count"), u32_tensor(part.counts)));
+        all.push((name("position"), f32_tensor(part.positions)));
         all.push((name("feature"), bytes_tensor(n, part.values)));
         if ckm.is_weighted() {
-            all.push((name("weight"), f32_tensor(part.weights.into_iter())));
+            all.push((name("weight"), f32_tensor(part.weights)));
         }
     }
     all

@@ -37,8 +37,9 @@ struct Laid {
     is_larger: bool,
 }
 
-/// Lays a copy on a picture, turned, stretched and moved as it was when it was made, and tells where
-/// they differ. Two pictures that nobody would take for copies are laid on each other as they are.
+/// Lays a copy on a picture, turned, stretched and moved as it was when it was made, and tells
+/// where they differ. Two pictures that nobody would take for copies are laid on each other as they
+/// are.
 /// O(pixels).
 ///
 /// # Errors
@@ -94,7 +95,7 @@ fn laid(picture: &RgbImage, copy: &RgbImage, progress: &Progress) -> Result<Laid
     let is_larger = best.from == 1;
     let turn = if is_larger { best.turn } else { best.turn.inverse() };
     let window = if is_larger { comparison.window } else { turn.window(comparison.window) };
-    // What is hardly less than the whole is the whole: pixels of copies lie on those of the picture.
+    // What is hardly less than the whole is the whole: pixels of copies lie on the picture's.
     let shorter = small.iter().map(|small| small.width().min(small.height())).min().unwrap_or(1);
     let is_whole = window.area() >= 1.0 - (2.0 / shorter.max(1) as f32).max(0.03);
     let window = if is_whole { CropWindow::WHOLE } else { window };

@@ -137,9 +137,10 @@ impl Library {
             let mut sets = elements.sets.iter().zip(kinds);
             sets.any(|(set, kind)| matches!(kind.source, ElementSource::Network(_)) && set.is_empty())
         };
-        let row = |((hash, features), elements): (&(ContentHash, Option<Box<[i8]>>), &Option<Elements>)| {
+        let row = |((hash, features), elements): (&(ContentHash, Option<Box<_>>), &Option<Elements>)| {
             elements.as_ref().filter(|elements| !lacks(elements))?;
-            Some((*hash, features.as_ref()?.iter().map(|value| *value as u8).collect::<Vec<u8>>()))
+            let features: &[i8] = features.as_deref()?;
+            Some((*hash, features.iter().map(|value| *value as u8).collect::<Vec<u8>>()))
         };
         let fresh: Vec<(ContentHash, Vec<u8>)> = made.iter().zip(&elements).filter_map(row).collect();
         self.cache.put_features(&version, &fresh)?;

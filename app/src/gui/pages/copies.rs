@@ -12,6 +12,7 @@ use tessera_core::library::copies::Copy;
 use tessera_core::utc::utc;
 
 use super::label::keys::{is_free, pressed};
+use crate::command::Clearance;
 use crate::command::Command;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
@@ -19,7 +20,6 @@ use crate::gui::view::Pictured;
 use crate::gui::widgets::{WHOLE, confined_ui, fitted, line, main_button, nothing_ui, page_frame};
 use crate::gui::words::{bytes, count};
 use crate::job::JobKind;
-use crate::session::bin::Clearance;
 use crate::session::desk::near_copies::CopyGroup;
 
 /// Distances that can be chosen, with their names and what they mean.

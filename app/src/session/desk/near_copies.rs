@@ -14,9 +14,9 @@ use super::library_act::{last_act, state_and};
 use super::notices::problem;
 use super::part::Part;
 use super::view::Notice;
+use crate::command::Clearance;
 use crate::command::ImageQuery;
 use crate::job::JobKind;
-use crate::session::bin::Clearance;
 
 /// The longer side, in pixels, of pictures whose difference is drawn.
 const COMPARED: u32 = 2048;

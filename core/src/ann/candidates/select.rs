@@ -124,8 +124,8 @@ impl Trees {
 
     /// What the first trees select from, cut off at a depth: with the first `labels` neighbours of
     /// each training point where these are selected ([`SelectionRule::is_of_labels`]); the others
-    /// select training points, so these must be the corpus. Scores of candidates are at least `threshold`. O(training points *
-    /// labels * trees).
+    /// select training points, so these must be the corpus. Scores of candidates are at least
+    /// `threshold`. O(training points * labels * trees).
     pub fn selector(
         &self,
         graph: &KnnGraph,
