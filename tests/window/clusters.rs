@@ -192,6 +192,7 @@ fn the_page_train_tells_errors_by_cluster() {
     let title = answer(&world).clusters[*place].title();
     let words = format!("Show {} of {of} wrong in {title}", images.len());
     world.click(&words);
+    world.rest();
     assert_eq!(world.harness.state_mut().view_mut().page, Page::Clusters);
     assert_eq!(selected(&mut world), sorted(images), "those that were taken for another class are selected");
 }

@@ -112,7 +112,7 @@ pub(super) fn clear(librarian: &Librarian<'_>, library: &Mutex<Library>, clearan
     let more = [("binned", json!(binned.moved.iter().map(path).collect::<Vec<_>>())), ("left", json!(left))];
     let moved = format!("\n{} moved there; what the bin holds can be put back from it", count(binned.moved.len(), "file"));
     let more = more.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    tell_with(librarian, &hold(library), binned.event, if binned.event.is_some() { &moved } else { "" }, more);
+    tell_with(librarian, &hold(library), binned.event, if binned.event.is_some() || !binned.moved.is_empty() { &moved } else { "" }, more);
     Ok(if binned.left.is_empty() { Done::Whole } else { Done::Partly })
 }
 

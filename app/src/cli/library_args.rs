@@ -429,7 +429,7 @@ pub(super) struct Duplicates {
     #[arg(short = 'k', value_name = "N", value_parser = at_least_one)]
     pub(super) k: Option<usize>,
     /// Remove all images of each group but its best, in one act that `undo` takes back
-    #[arg(long)]
+    #[arg(long, conflicts_with = "k")]
     pub(super) keep_best: bool,
     /// With --keep-best: also move the files of the others to the bin of the system, from which
     /// they can be put back

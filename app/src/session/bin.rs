@@ -92,6 +92,7 @@ impl Session {
 
 fn remove_to_bin(library: &Mutex<Library>, clearances: &[Clearance], bin: &dyn Bin, progress: &Progress) -> Result<Binned> {
     let mut binned = Binned::default();
+    hold(library).check_writable()?;
     let state = hold(library).state().clone();
     let mut images = Vec::new();
     for Clearance { kept, removed } in clearances {
@@ -113,6 +114,10 @@ fn remove_to_bin(library: &Mutex<Library>, clearances: &[Clearance], bin: &dyn B
     progress.begin("Moving files to the bin", images.len() as u64);
     for image in images.iter().filter_map(|image| state.image(*image)) {
         progress.step()?;
+        if hold(library).state().image(image.id).is_some_and(|image| image.is_live()) {
+            binned.left.push((state.path_of(image).unwrap_or_default(), "the image was brought back meanwhile".to_owned()));
+            continue;
+        }
         for place in image.places.iter().filter(|place| place.here) {
             let path = state.full_path(place);
             match if holds(&path, place) { bin.take(&path) } else { Err("it does not hold the image any more".to_owned()) } {

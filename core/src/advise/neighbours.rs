@@ -91,8 +91,8 @@ impl Stored for Labelled {
         if !is_whole || classes.iter().any(|class| class.index() >= n_classes) {
             return Err(from.wrong("a row for each labelled example", format!("{} values of {}", examples.len(), classes.len())));
         }
-        let blocks = classes.chunks(BLOCK).zip((0..).step_by(BLOCK * dimension.max(1)));
-        let examples = blocks.map(|(block, at)| Arc::new(examples[at.min(examples.len())..][..block.len() * dimension].to_vec())).collect();
+        let block = |(i, block): (usize, &[ClassId])| Arc::new(examples[i * BLOCK * dimension..][..block.len() * dimension].to_vec());
+        let examples = classes.chunks(BLOCK).enumerate().map(block).collect();
         Ok(Self { dimension, examples, classes, n_classes })
     }
 }

@@ -132,11 +132,11 @@ impl CollectionFolder {
             }
         }
         if old.is_empty() {
-            self.sweep()?;
-            return Ok(forgotten);
+            self.check_version()?;
+        } else {
+            self.commit(self.manifest.changed(&old, new))?;
         }
-        self.commit(self.manifest.changed(&old, new))?;
-        // A state of all shards has the image in it too.
+        // A state of all shards has the image in it too, and may be left of a run that was ended here.
         let states = self.folder.join(STATES);
         if states.is_dir() {
             forgotten.states = files_below(&states);
@@ -168,13 +168,19 @@ impl CollectionFolder {
         Ok(entry)
     }
 
-    fn commit(&mut self, manifest: Manifest) -> Result<()> {
+    /// Refuses what another process has changed since this one read the manifest.
+    fn check_version(&self) -> Result<()> {
         let now = Self::open(&self.folder)?.manifest.version;
         if now != self.manifest.version {
             let advice = "try again: one process at a time changes a collection";
             let (expected, found) = (format!("version {}", self.manifest.version), format!("version {now}, which another process wrote"));
             return Err(Error::data(&self.folder, expected, found, advice));
         }
+        Ok(())
+    }
+
+    fn commit(&mut self, manifest: Manifest) -> Result<()> {
+        self.check_version()?;
         envelope::replace(&self.folder.join(MANIFEST), manifest.to_json().as_bytes())?;
         self.manifest = manifest;
         Ok(())

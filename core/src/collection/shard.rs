@@ -15,7 +15,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DataType, FixedLenByteArray, 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
-use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::file::reader::{FileReader as _, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::Type;
@@ -30,6 +30,9 @@ use crate::error::{Error, Result, contained};
 use crate::hash::hash_hex;
 use crate::picture::appearance::{self, Appearance};
 use crate::picture::{Picture, thumbnail};
+
+/// Values of a column that need no proof.
+const FEW: usize = 100_000;
 
 const SCHEMA: &str = "message image {
     required fixed_len_byte_array(16) hash;
@@ -189,6 +192,8 @@ fn schema() -> Result<Arc<Type>> {
 pub struct Shard {
     name: String,
     reader: SerializedFileReader<Bytes>,
+    /// Bytes of the file.
+    size: usize,
     options: CkmOptions,
     hashes: Vec<ImageHash>,
 }
@@ -205,6 +210,7 @@ impl Shard {
             let advice = "the file is damaged: copy it anew, or make the collection's shards again";
             return Err(Error::data(Path::new(name), format!("a shard of hash {hash}"), format!("hash {found}"), advice));
         }
+        let size = bytes.len();
         let opened = || -> Result<Self> {
             let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(failed)?;
             let file = reader.metadata().file_metadata();
@@ -222,7 +228,7 @@ impl Shard {
             let options: CkmOptions = ron::from_str(&value(OPTIONS).unwrap_or_default())
                 .map_err(|error| Error::value("shard", "options of elements", error.to_string()))?;
             options.check()?;
-            let mut shard = Self { name: name.to_owned(), reader, options, hashes: Vec::new() };
+            let mut shard = Self { name: name.to_owned(), reader, size, options, hashes: Vec::new() };
             let hash = |bytes: FixedLenByteArray| bytes.data().try_into().ok().map(|bytes| ImageHash(u128::from_be_bytes(bytes)));
             let hashes: Option<Vec<ImageHash>> =
                 shard.read::<FixedLenByteArrayType>(column::HASH)?.into_iter().map(|row| row.into_iter().next().and_then(hash)).collect();
@@ -348,6 +354,20 @@ impl Shard {
         self.guarded(|| self.read::<ByteArrayType>(at)?.into_iter().map(row).collect::<Option<_>>().ok_or_else(|| self.wrong("text")))
     }
 
+    /// Runs stand for any number of values in a few bytes, for which memory would be set aside. What
+    /// [`write_shard`] makes has fewer values than bytes, unless one image has many equal captions.
+    fn check_pages(&self, group: &dyn RowGroupReader, column: usize) -> Result<()> {
+        let mut pages = group.get_column_page_reader(column).map_err(failed)?;
+        let mut values = 0_usize;
+        while let Some(page) = pages.get_next_page().map_err(failed)? {
+            values = values.saturating_add(page.num_values() as usize);
+            if values > self.size.max(FEW) {
+                return Err(self.wrong("no more values than bytes"));
+            }
+        }
+        Ok(())
+    }
+
     /// The values of each row of a column.
     fn read<T: DataType>(&self, at: usize) -> Result<Vec<Vec<T::T>>> {
         let group = self.reader.get_row_group(0).map_err(failed)?;
@@ -355,6 +375,7 @@ impl Shard {
         if group.num_columns() != column::COUNT {
             return Err(self.wrong("all columns"));
         }
+        self.check_pages(&*group, at)?;
         let mut reader = T::get_column_reader(group.get_column_reader(at).map_err(failed)?).ok_or_else(|| self.wrong("another type"))?;
         let (mut defined, mut repeated, mut values) = (Vec::new(), Vec::new(), Vec::new());
         let (is_optional, is_list) = (matches!(at, column::CLASS | column::OBJECT | column::CAPTIONS), at == column::CAPTIONS);

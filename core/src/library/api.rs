@@ -387,6 +387,14 @@ impl Library {
         self.read_only
     }
 
+    /// Refuses what would change it where nothing is written.
+    ///
+    /// # Errors
+    /// [`crate::Error::ReadOnly`].
+    pub fn check_writable(&self) -> Result<()> {
+        self.store.check_writable()
+    }
+
     /// Its last event and the head after it, which stands for the whole history.
     ///
     /// # Errors

@@ -349,12 +349,6 @@ impl Cache {
 
     /// The last checkpoint of a model; `None` also where it is damaged.
     pub(super) fn checkpoint(&self, model: &str) -> Result<Option<(EventId, Vec<u8>)>> {
-        self.with_checkpoint(model, |found| found.map(|(event, bytes)| (event, bytes.to_vec())))
-    }
-
-    /// Hands the last checkpoint of a model to `take`, without a copy of it; `None` also where it
-    /// is damaged.
-    pub(super) fn with_checkpoint<T>(&self, model: &str, take: impl FnOnce(Option<(EventId, &[u8])>) -> T) -> Result<T> {
         let refused = refused("read", &self.path);
         let sql = "SELECT event, bytes FROM checkpoint WHERE model = ?1 ORDER BY event DESC LIMIT 1";
         let mut query = self.db.prepare(sql).map_err(&refused)?;
@@ -363,9 +357,9 @@ impl Cache {
         let found = row.and_then(|row| {
             let event = row.get::<_, i64>(0).ok()? as u64;
             let bytes = row.get_ref(1).ok()?.as_bytes().ok()?;
-            Some((EventId(event), unsealed_part(&[model.as_bytes(), &event.to_le_bytes()], bytes)?))
+            Some((EventId(event), unsealed_part(&[model.as_bytes(), &event.to_le_bytes()], bytes)?.to_vec()))
         });
-        Ok(take(found))
+        Ok(found)
     }
 
     /// Files that no decoder survived, each with how the decoder ended.

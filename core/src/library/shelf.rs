@@ -86,11 +86,6 @@ impl CacheShelf {
         outlines_name(options, &self.extraction)
     }
 
-    /// Whether outlines of a machine with these options are kept.
-    pub(super) fn keeps_outlines(&self, options: &CkmOptions) -> bool {
-        lock(&self.rows).cache.checkpoint_event(&self.outlines_name(options)).is_ok_and(|event| event.is_some())
-    }
-
     /// Notes where files are now.
     pub(super) fn follow(&self, state: &State) {
         *lock(&self.state) = state.clone();

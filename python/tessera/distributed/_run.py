@@ -44,7 +44,7 @@ class Executor(Protocol):
 
     def give_up(self, call: Any) -> str | None:
         """Ends a call that took too long, and asks nothing more of the worker that had it; its name. ``None`` where
-        the call waits for a worker: then it goes on."""
+        the call waits for a worker: then it is asked for anew."""
 
     def drop(self, call: Any) -> None:
         """Ends a call that nobody waits for."""
@@ -116,24 +116,30 @@ class OnDask:
             self._empty_since = time.monotonic()
         elif time.monotonic() - self._empty_since > patience:
             raise ClusterLostError(f"expected a worker at {self._address} within {patience:g} seconds, found none: start workers")
+        if not workers and self._blamed:
+            # Those that hang are being started again.
+            return 0
         return max(1, sum(worker["nthreads"] for worker in workers))
 
     def submit(self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        workers = None
-        if self._blamed:
-            workers = [address for address in self._workers() if address not in self._blamed]
-            if not workers:
-                raise ClusterLostError(f"expected a worker that answers, found only those that hang: {', '.join(sorted(self._blamed))}")
+        workers = [address for address in self._workers() if address not in self._blamed] if self._blamed else None
         key = f"tessera-{name}-{uuid.uuid4().hex}"
         return self._client.submit(function, *arguments, key=key, pure=False, workers=workers)
 
     def done(self, calls: list[Any], seconds: float) -> list[Any]:
+        # Until Python 3.10 not the usual one.
+        from asyncio import TimeoutError as TimedOut
+
         from distributed import wait
 
         self._check()
+        if not calls:
+            time.sleep(seconds)
+            return []
         try:
-            wait(calls, timeout=seconds, return_when="FIRST_COMPLETED")
-        except TimeoutError:
+            with self._client.as_current():
+                wait(calls, timeout=seconds, return_when="FIRST_COMPLETED")
+        except TimedOut:
             pass
         except Exception as error:
             if not _is_lost(error):
@@ -337,7 +343,10 @@ def run(
                 except Lost:
                     break
                 if worker is None:
-                    calls[call] = (at, time.monotonic())
+                    # It may wait for workers that are no more.
+                    where.drop(call)
+                    del calls[call]
+                    waiting.append(at)
                     continue
                 del calls[call]
                 left_out = fails(at, Hung(f"no answer within {timeout:g} seconds from {worker}"))

@@ -4,6 +4,9 @@ import os
 import uuid
 from typing import Any
 
+OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "adl", "az", "oci", "oss", "hf", "memory"}
+"""Protocols of systems that show a file once all of it was sent, and have no folders."""
+
 
 class Storage:
     """A folder, by path or by URL."""
@@ -16,7 +19,9 @@ class Storage:
 
             self._system, self._path = fsspec.core.url_to_fs(self.url, **self.options)
         else:
+            # Workers have folders of their own.
             self._system, self._path = None, os.path.abspath(self.url)
+            self.url = self._path
 
     def _at(self, name: str) -> str:
         return f"{self._path.rstrip('/')}/{name}"
@@ -48,7 +53,8 @@ class Storage:
                     os.remove(beside)
                 raise
             return
-        if "file" in (self._system.protocol if isinstance(self._system.protocol, tuple) else (self._system.protocol,)):
+        protocols = self._system.protocol if isinstance(self._system.protocol, tuple) else (self._system.protocol,)
+        if not OBJECT_STORES.intersection(protocols):
             beside = f"{at}.{uuid.uuid4().hex}.new"
             self._system.makedirs(os.path.dirname(at), exist_ok=True)
             self._system.pipe_file(beside, data)

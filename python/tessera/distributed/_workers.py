@@ -36,7 +36,12 @@ def make_state(wanted: str, url: str, options: dict[str, Any], job: bytes, entri
 
 
 def make_shard(
-    wanted: str, url: str, options: dict[str, Any], manifest: str, files: list[tuple[str, str | None, str | None, list[str]]]
+    wanted: str,
+    url: str,
+    options: dict[str, Any],
+    manifest: str,
+    files: list[tuple[str, str | None, str | None, list[str]]],
+    files_options: dict[str, Any],
 ) -> tuple[Entry | None, list[tuple[str, str]]]:
     """Writes a shard of the files at these places; its entry, and the files that could not be used."""
     _check(wanted)
@@ -45,7 +50,7 @@ def make_shard(
     failed, rows = [], []
     for place, label, group, captions in files:
         try:
-            with fsspec.open(place, "rb") as file:
+            with fsspec.open(place, "rb", **files_options) as file:
                 rows.append((place, file.read(), label, group, captions))
         except (OSError, ValueError) as error:
             failed.append((place, str(error)))

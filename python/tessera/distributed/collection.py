@@ -116,6 +116,12 @@ class Added(NamedTuple):
     """Files that could not be used, with the reason."""
 
 
+def _absolute(place: str | os.PathLike[str]) -> str:
+    """A place that workers find, too."""
+    text = os.fspath(place)
+    return text if "://" in text else os.path.abspath(text)
+
+
 class Collection:
     """Images as Parquet shards in a folder or an object store, asked on this machine or on many.
 
@@ -212,10 +218,13 @@ class Collection:
             raise _native.Error(f"{self._storage.url}: expected a collection, found no {MANIFEST}; make one with create=True or `tessera shard`") from None
         self._manifest = _native.Manifest.from_json(text)
 
-    def _commit(self, manifest: Any) -> None:
+    def _check_version(self) -> None:
         now = _native.Manifest.from_json(self._storage.read(MANIFEST).decode()).version()
         if now != self.version:
             raise _native.Error(f"{self._storage.url}: expected version {self.version}, found {now}; one process at a time changes a collection: open it anew")
+
+    def _commit(self, manifest: Any) -> None:
+        self._check_version()
         self._storage.write(MANIFEST, manifest.to_json().encode())
         self._manifest = manifest
 
@@ -248,7 +257,6 @@ class Collection:
         if _native.shards_of(job) == 2:
             groups += [list(pair) for pair in itertools.combinations(entries, 2)]
         states: list[bytes] = []
-        self.left_out = {}
 
         def take(state: bytes) -> None:
             states.append(state)
@@ -290,27 +298,29 @@ class Collection:
         label = (lambda at: os.path.basename(os.path.dirname(at))) if classes else (lambda at: None)
         return [{"place": system.unstrip_protocol(at), "label": label(at)} for at in found]
 
-    def add(self, images: Iterable[dict[str, Any]], *, per_shard: int = 1000) -> Added:
+    def add(self, images: Iterable[dict[str, Any]], *, per_shard: int = 1000, storage_options: dict[str, Any] | None = None) -> Added:
         """Adds images: workers read and decode them, and write a shard each of so many.
 
         An image is ``{"place": path or URL, "label": class, "group": object, "captions": [text]}``, of which only the
-        place must be there. The collection has them once all are there.
+        place must be there. The collection has them once all are there. ``storage_options`` are fsspec's, for the places.
         """
         rows = [
-            (os.fspath(image["place"]), image.get("label"), image.get("group"), list(image.get("captions") or [])) for image in images
+            (_absolute(image["place"]), image.get("label"), image.get("group"), list(image.get("captions") or [])) for image in images
         ]
         rows.sort(key=lambda row: row[0])
         manifest = self._manifest.to_json()
         parts = [
-            (f"images {at + 1} to {min(at + per_shard, len(rows))}", make_shard, (VERSION, self._storage.url, self._storage.options, manifest, rows[at : at + per_shard]))
+            (f"images {at + 1} to {min(at + per_shard, len(rows))}", make_shard, (VERSION, self._storage.url, self._storage.options, manifest, rows[at : at + per_shard], storage_options or {}))
             for at in range(0, len(rows), per_shard)
         ]
         entries: dict[int, Entry] = {}
         failed: dict[str, str] = {}
+        missing = 0
         self.left_out = {}
         for at, result in self._parts("Making shards", parts, "Making shards"):
             if isinstance(result, ShardError):
                 self.left_out[parts[at][0]] = str(result)
+                missing += min(per_shard, len(rows) - at * per_shard)
                 warnings.warn(f"left out: {result}", LeftOutWarning, stacklevel=2)
                 continue
             entry, why = result
@@ -324,6 +334,9 @@ class Collection:
         there = len(known)
         kept: list[Entry] = []
         for _, entry in sorted(entries.items()):
+            # Equal images make one file.
+            if entry in kept:
+                continue
             shard = read_shard(self._storage, entry)
             twice = [image for image in _native.hashes_of(shard) if image in known]
             known.update(_native.hashes_of(shard))
@@ -338,7 +351,7 @@ class Collection:
         added = len(known) - there
         if added:
             self._commit(self._manifest.changed([], kept))
-        return Added(added, len(rows) - added - len(failed), failed)
+        return Added(added, len(rows) - added - len(failed) - missing, failed)
 
     def forget(self, images: Iterable[str]) -> int:
         """Takes images out for good, by their hashes: writes their shards anew and deletes every state. How many there were."""
@@ -355,7 +368,10 @@ class Collection:
                 new.append(made)
         if n:
             self._commit(self._manifest.changed(old, new))
-            self._storage.delete_folder(STATES)
+        else:
+            self._check_version()
+        # They may be left of a call that was ended here.
+        self._storage.delete_folder(STATES)
         # The shards before, and what was begun and never ended.
         named = {entry[0] for entry in self.shards}
         for name in self._storage.names():
@@ -376,7 +392,7 @@ class Collection:
         terms of classes and a confidence. ``at_once`` images are asked together: a state takes some tens of kilobytes for
         each image, class and kind of elements.
         """
-        images, answers = list(images), []
+        images, answers, self.left_out = list(images), [], {}
         for at in range(0, len(images), at_once):
             job = _native.recognition(self._manifest, [elements for elements, _ in self._features(images[at : at + at_once])])
             state = self._joined(job, "Recognising")
@@ -389,15 +405,18 @@ class Collection:
 
     def similar(self, images: Iterable[Any], k: int = 10, *, look: str = "appearance") -> list[list[Near]]:
         """The images that look most like each: by ``appearance``, ``edges`` or ``colours``. All are compared."""
-        job = _native.nearest(k, look, [appearance for _, appearance in self._features(images)])
+        self.left_out = {}
+        asked = [appearance for _, appearance in self._features(images)]
+        job = _native.nearest(k, look, asked)
         state = self._joined(job, "Looking for similar images")
-        return [] if state is None else [[Near(*one) for one in found] for found in _native.nearest_found(job, state)]
+        return [[] for _ in asked] if state is None else [[Near(*one) for one in found] for found in _native.nearest_found(job, state)]
 
     def search(self, words: str, k: int = 10) -> list[Worded]:
         """The images whose classes, names and captions fit words best, with the scores of the exact index of all texts.
 
         ``red truck -boat "left side"``: words that count, one that may not be there, words in a row.
         """
+        self.left_out = {}
         job = _native.word_counts()
         counted = self._joined(job, "Counting words")
         if counted is None:
@@ -411,6 +430,7 @@ class Collection:
         self, n_clusters: int = 10, *, max_iter: int = 20, covariance: str = "diagonal", sample: int = 2000, random_state: int = 0
     ) -> Clustered:
         """Fits a mixture of Gaussians to appearances; an iteration passes all shards once."""
+        self.left_out = {}
         begin = _native.mixture_begin(max(sample, n_clusters), random_state)
         state = self._joined(begin, "Choosing where clusters begin")
         if state is None:
@@ -435,6 +455,7 @@ class Collection:
 
     def duplicates(self, distance: float = 2.0) -> list[list[Copy]]:
         """Groups of near copies, by thumbnails. Each two shards are compared, so work grows with the square of their number."""
+        self.left_out = {}
         job = _native.copies(distance)
         state = self._joined(job, "Looking for near copies")
         return [] if state is None else [[Copy(*one) for one in group] for group in _native.copies_found(job, state)[1]]
@@ -445,6 +466,7 @@ class Collection:
         An image whose object is not known is left out itself. Others' classes lose nothing meanwhile, so a class of few
         images is at a small disadvantage.
         """
+        self.left_out = {}
         choice = _native.choice(limit, random_state)
         chosen = self._joined(choice, "Choosing images")
         if chosen is None:

@@ -10,10 +10,10 @@ use tessera_core::library::import::hold;
 use tessera_core::library::state::State;
 
 use super::context::{Context, Event};
-use super::library_act::{last_act, state_and};
+use super::library_act::state_and;
 use super::notices::problem;
 use super::part::Part;
-use super::view::Notice;
+use super::view::{Notice, Tone};
 use crate::command::Clearance;
 use crate::command::ImageQuery;
 use crate::job::JobKind;
@@ -121,9 +121,11 @@ pub(super) fn clear(ctx: &mut Context, cleared: Vec<Clearance>) {
     ctx.library_job(JobKind::MoveToBin, move |session, library| {
         let binned = session.remove_to_bin(library, &cleared)?;
         let notice = match binned.event {
-            Some(_) => {
-                let act = last_act(&hold(library));
-                Notice { words: format!("{}: {}", act.words, binned.in_words()), ..act }
+            Some(event) => {
+                // Others may have acted since.
+                let words = hold(library).state().history().iter().find(|act| act.id == event).map(|act| act.words.clone());
+                let words = format!("{}: {}", words.as_deref().unwrap_or("Removed, and brought back"), binned.in_words());
+                Notice { undo: Some(event), ..Notice::new(words, Tone::Done) }
             }
             None => problem(format!("Nothing was removed: {}", binned.in_words())),
         };

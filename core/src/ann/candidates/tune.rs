@@ -129,8 +129,10 @@ fn measure(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph, 
             }
             let divisor = selector.divisor(tree + 1);
             let class = |point: u32| {
+                // A score of 0 is none: no tree has named the point.
                 let score = votes.score(point) / divisor;
-                Some(bars.partition_point(|bar| *bar > score)).filter(|place| *place < bars.len())
+                let place = bars.partition_point(|bar| *bar > score);
+                (score > 0.0 && place < bars.len()).then_some(place)
             };
             let sums = &mut sums[at];
             for place in votes.touched.iter().filter_map(|point| class(*point)) {

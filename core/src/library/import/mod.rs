@@ -244,7 +244,7 @@ fn files_in(folder: &Path, options: &ImportOptions, progress: &Progress) -> Resu
 /// The files of a root that the library has and that are there.
 fn known_files(state: &State, root: &Path) -> Vec<(PathBuf, FolderWord)> {
     let is_in = |place: &&Place| state.roots.get(&place.root).is_some_and(|own| own.path == root);
-    let paths = state.records().iter().flat_map(|image| &image.places).filter(is_in).map(|place| state.full_path(place));
+    let paths = state.images().flat_map(|image| &image.places).filter(is_in).map(|place| state.full_path(place));
     paths.filter(|path| path.is_file()).map(|path| (path, FolderWord::default())).collect()
 }
 

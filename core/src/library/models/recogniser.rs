@@ -122,17 +122,20 @@ impl Recogniser {
     pub(in crate::library) fn set_kernels(&mut self, kernels: Option<&[LeafKernel]>) -> Result<()> {
         let ckm = self.ckm.with_kernels(kernels.unwrap_or(&self.usual))?;
         (self.ckm, self.weighted) = (Arc::new(ckm), None);
-        let is_kept = self.shelf.as_ref().is_none_or(|shelf| shelf.keeps_outlines(self.ckm.options()));
-        self.unkept = if is_kept { 0 } else { usize::MAX };
+        let kept = self.shelf.as_ref().map(|shelf| shelf.outlines(self.ckm.options()).len());
+        self.unkept = kept.map_or(0, |kept| self.images().saturating_sub(kept));
         Ok(())
+    }
+
+    fn images(&self) -> usize {
+        self.ckm.classes().iter().map(|class| class.examples.len()).sum()
     }
 
     /// The outlines of its images and their name, where so many are not kept that the next opening
     /// would be slow; they count as kept from then on.
     pub(in crate::library) fn take_outlines(&mut self) -> Option<(String, Outlines)> {
         let shelf = self.shelf.as_ref()?;
-        let images = self.ckm.classes().iter().map(|class| class.examples.len()).sum::<usize>();
-        if self.unkept <= images / UNKEPT {
+        if self.unkept <= self.images() / UNKEPT {
             return None;
         }
         self.unkept = 0;
@@ -330,6 +333,9 @@ impl Model for Recogniser {
     }
 
     fn learn(&mut self, update: &ModelUpdate<'_>) -> Result<()> {
+        if let Some(shelf) = &self.shelf {
+            shelf.follow(update.after);
+        }
         let view = |state: &State, id: &ItemId| state.image(*id).cloned();
         let changed: Vec<ItemId> = update
             .images

@@ -88,11 +88,11 @@ impl Models {
         let mut kept_at = state.last_event();
         // The one with the largest checkpoint first, while the others take no memory yet.
         for model in self.all_mut().into_iter().rev() {
-            let (at, is_there) = features.cache.with_checkpoint(&model.name(), |checkpoint| {
-                (checkpoint.map(|(at, _)| at), catch_up(model, checkpoint, log, state, features, progress))
-            })?;
-            kept_at = kept_at.min(at);
-            if !is_there? {
+            // Copied: while a row is being read, nothing could be written that others wrote after it.
+            let checkpoint = features.cache.checkpoint(&model.name())?;
+            kept_at = kept_at.min(checkpoint.as_ref().map(|(at, _)| *at));
+            let checkpoint = checkpoint.as_ref().map(|(at, bytes)| (*at, &bytes[..]));
+            if !catch_up(model, checkpoint, log, state, features, progress)? {
                 return Ok(false);
             }
             model.caught_up(progress)?;

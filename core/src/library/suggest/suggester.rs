@@ -163,6 +163,10 @@ impl Suggester {
         let numbers: Vec<ClassId> = fresh.iter().map(|(_, class, _)| self.number(class)).collect();
         let n_judged = (COMPARED / n_examples.max(1)).clamp(JUDGED[0], JUDGED[1]).min(fresh.len());
         let (before, asked) = fresh.split_at(fresh.len() - n_judged);
+        // Once, before several threads ask.
+        if !asked.is_empty() {
+            moment.ckm.prepare();
+        }
         progress.begin("Asking the recogniser", n_judged as u64);
         let judge = |(id, class, _): &&(ItemId, String, Views)| {
             progress.step()?;
