@@ -147,6 +147,25 @@ def test_images_are_added_once_and_forgotten_for_good(photos, tmp_path):
         other.add([{"place": tmp_path / "new.png"}])
 
 
+def test_equal_images_of_one_call_are_one(photos, tmp_path, monkeypatch):
+    monkeypatch.chdir(photos)
+    collection = Collection(tmp_path / "collection", create=True, elements="colour")
+    assert collection.similar([paint(4), paint(5)]) == [[], []]
+    place = os.path.join("sea", "sea_1.png")
+    added = collection.add([{"place": place}, {"place": photos / place}, {"place": "nowhere.png"}], per_shard=1)
+    assert (added.images, added.duplicate, list(added.failed)) == (1, 1, [str(photos / "nowhere.png")])
+    assert collection.similar([paint(1)])[0][0].likeness > 0.99
+    # What an ended run left goes at the next time; what others have added since stays.
+    states = tmp_path / "collection" / "states" / "job"
+    states.mkdir(parents=True)
+    (states / "a.state").write_bytes(b"state")
+    other = Collection(tmp_path / "collection")
+    other.add([{"place": photos / "sea" / "sea_4.png"}])
+    with pytest.raises(tessera.Error, match="one process at a time"):
+        collection.forget(["00" * 16])
+    assert other.forget(["00" * 16]) == 0 and not states.parent.exists() and len(other.hashes()) == 2
+
+
 def test_folders_of_fsspec_hold_collections(photos, expected):
     collection = made(photos, "memory://photos/collection", 9)
     assert answers(collection) == expected

@@ -204,6 +204,13 @@ fn files_of_copies_go_to_the_bin_and_come_back_from_there() {
     world.run(["undo", "lib.tessera"]).ended(0);
     world.run(["remove", "lib.tessera", "photos/poor.jpg", "--to-bin"]).ended(0);
     assert_eq!(in_bin(&world), ["poor.jpg"]);
+    // The files of images that were removed before go too, but not of a library that is only read.
+    world.run(["remove", "lib.tessera", "photos/turned.png"]).ended(0);
+    world.run(["remove", "lib.tessera", "photos/turned.png", "--to-bin", "--read-only"]).ended(74);
+    assert_eq!(in_bin(&world), ["poor.jpg"]);
+    let said = world.run(["remove", "lib.tessera", "photos/turned.png", "--to-bin"]).ended(0).stdout;
+    assert!(said.contains("1 file moved there") && in_bin(&world) == ["poor.jpg", "turned.png"], "{said}");
+    world.run(["duplicates", "lib.tessera", "--keep-best", "-k", "1"]).ended(2);
     world.run(["check", "lib.tessera"]).ended(0);
 }
 

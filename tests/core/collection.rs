@@ -3,8 +3,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
+use std::sync::Arc;
 
 use image::{RgbImage, imageops};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::{ByteArray, FixedLenByteArray};
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
 use rand::seq::SliceRandom as _;
 use tessera_core::canopy::{MixtureOptions, Prior};
 use tessera_core::ckm::class_terms::ClassTerms;
@@ -142,6 +148,46 @@ fn manifests_are_whole_or_refused() {
     assert_eq!(manifest.changed(&[entry.file], []).images(), 0);
 }
 
+/// A shard in which one row is told so often, with the same metadata.
+fn repeated(shard: Vec<u8>, rows: usize) -> Vec<u8> {
+    let reader = SerializedFileReader::new(bytes::Bytes::from(shard)).unwrap();
+    let file = reader.metadata().file_metadata();
+    let properties = WriterProperties::builder().set_key_value_metadata(file.key_value_metadata().cloned()).set_dictionary_enabled(true);
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, file.schema_descr().root_schema_ptr(), Arc::new(properties.build())).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let none = vec![0; rows];
+    for of in file.schema_descr().columns() {
+        let mut column = group.next_column().unwrap().unwrap();
+        let is_optional = of.max_def_level() > 0;
+        let value = vec![0; of.type_length().max(0) as usize];
+        let (defined, repeated) = (is_optional.then_some(&none[..]), (of.max_rep_level() > 0).then_some(&none[..]));
+        let n = if is_optional { 0 } else { rows };
+        match column.untyped() {
+            ColumnWriter::FixedLenByteArrayColumnWriter(column) => {
+                column.write_batch(&vec![FixedLenByteArray::from(value); n], defined, repeated).unwrap()
+            }
+            ColumnWriter::ByteArrayColumnWriter(column) => column.write_batch(&vec![ByteArray::from(value); n], defined, repeated).unwrap(),
+            _ => panic!("columns of shards are bytes"),
+        };
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+#[test]
+fn few_bytes_do_not_stand_for_many_values() {
+    let shard = write_shard(&options(), &images(1)).unwrap();
+    let many = repeated(shard.clone(), 3_000_000);
+    assert!(many.len() < 200_000, "{} bytes", many.len());
+    let told = Shard::open("many", many, None).err().unwrap().to_string();
+    assert!(told.contains("no more values than bytes"), "{told}");
+    let few = Shard::open("few", repeated(shard, 1), None).unwrap();
+    assert_eq!(few.hashes(), [ImageHash(0)]);
+}
+
 #[test]
 fn folders_add_and_forget() {
     let folder = tempfile::tempdir().unwrap();
@@ -171,6 +217,11 @@ fn folders_add_and_forget() {
     // Nor is there what the refused change had written.
     assert_eq!(files(&at), files(&twin));
     assert_eq!(collection.forget(&gone, &progress).unwrap(), tessera_core::collection::folder::CollectionForgotten::default());
+    // A state that an ended run left goes at the next time.
+    fs::create_dir_all(at.join("states/job")).unwrap();
+    fs::write(at.join("states/job/a.state"), b"state").unwrap();
+    assert_eq!(collection.forget(&gone, &progress).unwrap().states, 1);
+    assert!(other.clone().forget(&gone, &progress).is_err(), "another process has changed it");
     fs::write(folder.path().join("other.txt"), b"").unwrap();
     assert!(CollectionFolder::open_or_begin(folder.path(), options()).is_err());
 }

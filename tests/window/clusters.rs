@@ -191,6 +191,9 @@ fn the_page_train_tells_errors_by_cluster() {
     let (place, (images, of)) = wrong.iter().max_by_key(|(place, (images, _))| (images.len(), std::cmp::Reverse(**place))).unwrap();
     let title = answer(&world).clusters[*place].title();
     let words = format!("Show {} of {of} wrong in {title}", images.len());
+    // It may lie below what is visible.
+    world.harness.get_by_label(&words).scroll_to_me();
+    world.rest();
     world.click(&words);
     world.rest();
     assert_eq!(world.harness.state_mut().view_mut().page, Page::Clusters);

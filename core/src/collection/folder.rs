@@ -136,7 +136,8 @@ impl CollectionFolder {
         } else {
             self.commit(self.manifest.changed(&old, new))?;
         }
-        // A state of all shards has the image in it too, and may be left of a run that was ended here.
+        // A state of all shards has the image in it too, and may be left of a run that was ended
+        // here.
         let states = self.folder.join(STATES);
         if states.is_dir() {
             forgotten.states = files_below(&states);

@@ -354,8 +354,9 @@ impl Shard {
         self.guarded(|| self.read::<ByteArrayType>(at)?.into_iter().map(row).collect::<Option<_>>().ok_or_else(|| self.wrong("text")))
     }
 
-    /// Runs stand for any number of values in a few bytes, for which memory would be set aside. What
-    /// [`write_shard`] makes has fewer values than bytes, unless one image has many equal captions.
+    /// Runs stand for any number of values in a few bytes, for which memory would be set aside.
+    /// What [`write_shard`] makes has fewer values than bytes, unless one image has many equal
+    /// captions.
     fn check_pages(&self, group: &dyn RowGroupReader, column: usize) -> Result<()> {
         let mut pages = group.get_column_page_reader(column).map_err(failed)?;
         let mut values = 0_usize;

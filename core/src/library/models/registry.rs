@@ -88,7 +88,7 @@ impl Models {
         let mut kept_at = state.last_event();
         // The one with the largest checkpoint first, while the others take no memory yet.
         for model in self.all_mut().into_iter().rev() {
-            // Copied: while a row is being read, nothing could be written that others wrote after it.
+            // Copied: while a row is read, what others write would keep this from writing.
             let checkpoint = features.cache.checkpoint(&model.name())?;
             kept_at = kept_at.min(checkpoint.as_ref().map(|(at, _)| *at));
             let checkpoint = checkpoint.as_ref().map(|(at, bytes)| (*at, &bytes[..]));
