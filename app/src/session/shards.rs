@@ -47,11 +47,6 @@ pub struct Sharded {
     pub failed: Vec<Failed>,
 }
 
-/// Where a file is, also for whoever works in another folder.
-fn absolute(path: &Path) -> String {
-    std::path::absolute(path).as_deref().unwrap_or(path).to_string_lossy().into_owned()
-}
-
 impl Session {
     /// The images of a folder, and what was passed over.
     ///
@@ -62,7 +57,7 @@ impl Session {
         let source = |item: &tessera_core::data::Item| {
             let path = item.path().to_owned();
             let (picture, place) = match &item.source {
-                ImageSource::File(path) => (None, absolute(path)),
+                ImageSource::File(path) => (None, path.strip_prefix(&data.root).unwrap_or(path).to_string_lossy().into_owned()),
                 ImageSource::Frame { set, index } => (Some(Picture::shrunk(set.rgb(*index), SIDE)), item.name()),
             };
             let class = Some(data.class_name(item.class).to_owned()).filter(|class| class != UNLABELLED);
@@ -74,11 +69,11 @@ impl Session {
     /// The images of a library that take part, with the words that people gave them.
     pub fn shard_sources_of_library(&self, state: &State) -> Vec<ShardSource> {
         let source = |image: &tessera_core::library::state::Image| {
-            let path = state.full_path(image.place()?);
+            let place = image.place()?;
             Some(ShardSource {
-                place: absolute(&path),
-                path,
+                path: state.full_path(place),
                 picture: None,
+                place: place.path.to_string_lossy().into_owned(),
                 class: image.label().map(str::to_owned),
                 object: image.folder.group.clone(),
                 captions: image.captions.iter().map(|caption| caption.text.clone()).collect(),
