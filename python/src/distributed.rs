@@ -1,10 +1,12 @@
 //! Jobs on collections: bytes in, bytes out, so that any scheduler can carry them.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
 use tessera_core::canopy::{Covariance, MixtureOptions, Prior};
@@ -27,8 +29,15 @@ use crate::work::run;
 
 /// The name of a shard's file, its hash, its images and bytes.
 type Entry = (String, String, u64, u64);
-/// The name, the bytes and the hash of a shard.
-type ShardFile = (String, Vec<u8>, String);
+/// What a shard holds: bytes, or the path of the file with them.
+#[derive(FromPyObject)]
+pub(crate) enum Held {
+    Bytes(PyBackedBytes),
+    Path(PathBuf),
+}
+
+/// The name, the content and the hash of a shard.
+type ShardFile = (String, Held, String);
 /// What is known of an image that is to be added: its place, bytes, class, object and captions.
 type File = (String, Vec<u8>, Option<String>, Option<String>, Vec<String>);
 /// The hash, place, class, elements and appearance of an image.
@@ -46,7 +55,11 @@ fn entry((file, hash, images, bytes): Entry) -> ShardEntry {
     ShardEntry { file, hash, images, bytes }
 }
 
-fn opened((name, bytes, hash): ShardFile) -> Result<Shard> {
+fn opened((name, held, hash): ShardFile) -> Result<Shard> {
+    let bytes = match held {
+        Held::Bytes(bytes) => Bytes::from_owner(bytes),
+        Held::Path(path) => std::fs::read(&path).map_err(Error::io("read", path))?.into(),
+    };
     Shard::open(&name, bytes, Some(&hash))
 }
 

@@ -14,6 +14,11 @@ mod online;
 mod recogniser;
 mod work;
 
+/// Keeps what it freed: workers of Dask tell the usual allocator of Linux to give all of it back, and
+/// to take the memory for the next shard anew costs more than most jobs.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]

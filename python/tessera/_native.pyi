@@ -16,7 +16,7 @@ _Told = Callable[[str, int, int], object] | None
 _Found = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
 
 _Entry = tuple[str, str, int, int]
-_Shard = tuple[str, bytes, str]
+_Shard = tuple[str, bytes | str, str]
 _File = tuple[str, bytes, str | None, str | None, list[str]]
 _Asked = tuple[bytes, bytes]
 _Estimate = tuple[float, float]

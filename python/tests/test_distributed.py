@@ -214,6 +214,28 @@ def test_workers_that_die_hang_or_differ(photos, expected, tmp_path, healthy):
             collection.similar([paint(5)], 24)
 
 
+def test_of_shards_asked_in_one_call_each_fails_alone(photos, tmp_path, healthy, caplog):
+    healthy.heal()
+    with made(photos, tmp_path / "collection", 1, client=healthy.address) as collection:
+        once = repr(collection.similar([paint(5)], 24))
+        assert once == repr(Collection(tmp_path / "collection").similar([paint(5)], 24))
+        told = []
+        collection.progress = lambda stage, done, total: told.append((done, total))
+        healthy.fault("kill")
+        assert repr(collection.similar([paint(5)], 24)) == once and healthy.left("kill") == 0
+        # Of more than one shard in a call.
+        assert told[-1] == (24, 24) and len(told) < 24
+        gone = collection.shards[7]
+        (tmp_path / "collection" / gone[0]).unlink()
+        with pytest.raises(ShardError, match=f"{gone[0]}: failed 3 times.*cannot be read"):
+            collection.similar([paint(5)], 24)
+        assert "tried alone" in caplog.text
+        collection.leave_out = True
+        with pytest.warns(LeftOutWarning, match=gone[0]):
+            found = collection.similar([paint(5)], 24)
+        assert len(found[0]) == 23 and list(collection.left_out) == [gone[0]]
+
+
 def test_a_full_disk_is_named(photos, tmp_path, healthy):
     healthy.fault("full", 9)
     with pytest.raises(ShardError, match="images 1 to 24: failed 3 times.*cannot be written: .*free some room"):

@@ -204,7 +204,8 @@ impl Shard {
     /// # Errors
     /// [`Error::Data`] when they have another hash than the one in the manifest, where that is
     /// given, or are no shard that this version can read.
-    pub fn open(name: &str, bytes: Vec<u8>, hash: Option<&str>) -> Result<Self> {
+    pub fn open(name: &str, bytes: impl Into<Bytes>, hash: Option<&str>) -> Result<Self> {
+        let bytes: Bytes = bytes.into();
         let found = hash_hex(&bytes);
         if let Some(hash) = hash.filter(|hash| *hash != found) {
             let advice = "the file is damaged: copy it anew, or make the collection's shards again";
@@ -212,7 +213,7 @@ impl Shard {
         }
         let size = bytes.len();
         let opened = || -> Result<Self> {
-            let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(failed)?;
+            let reader = SerializedFileReader::new(bytes).map_err(failed)?;
             let file = reader.metadata().file_metadata();
             let columns = |of: &Type| of.get_fields().iter().map(|field| format!("{field:?}")).collect::<Vec<_>>();
             if columns(file.schema()) != columns(&*schema()?) || reader.num_row_groups() != 1 {

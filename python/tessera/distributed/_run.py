@@ -5,6 +5,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
@@ -15,8 +16,26 @@ log = logging.getLogger("tessera.distributed")
 ATTEMPTS = 3
 """How often a part is tried."""
 
-Part = tuple[str, Callable[..., Any], tuple[Any, ...]]
-"""What a part is called, the function and what it is given."""
+CALLS_PER_WORKER = 4
+"""How many calls a worker gets at least where there are enough shards, so that none waits long for the slowest."""
+
+MOST_TOGETHER = 16
+"""How many shards a call has at most."""
+
+
+@dataclass(eq=False)
+class Part:
+    """A call: its name for messages, the function and what it is given."""
+
+    name: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    pieces: "list[Part]" = field(default_factory=list)
+    """The same work in smaller calls, which are made where this one fails."""
+
+    def size(self) -> int:
+        """How many calls without pieces its work is."""
+        return sum(piece.size() for piece in self.pieces) or 1
 
 
 class Lost(Exception):
@@ -265,6 +284,17 @@ def executor(client: Any, patience: float = 60.0) -> Any:
     return OnDask(client, patience)
 
 
+def together(where: Any, n: int, patience: float) -> int:
+    """How many of n shards are asked in one call: the more there are for each worker, the fewer answers go round."""
+    if isinstance(where, Here):
+        return 1
+    try:
+        room = max(1, where.room(patience))
+    except Lost:
+        return 1
+    return max(1, min(MOST_TOGETHER, -(-n // (CALLS_PER_WORKER * room))))
+
+
 def run(
     where: Any,
     parts: list[Part],
@@ -274,27 +304,31 @@ def run(
     leave_out: bool,
     told: Callable[[str, int, int], object] | None,
     stage: str,
-) -> Iterator[tuple[int, Any]]:
-    """The result of each part with its place in the list, in the order in which they end.
+) -> Iterator[tuple[Part, Any]]:
+    """The result of each part, in the order in which they end; of one with pieces that failed, those of its pieces.
 
-    No more calls are under way than the cluster has room for, so what is not merged yet stays few. A part
-    that fails three times is an error; or, where it may be left out, its result is the error.
+    No more calls are under way than the cluster has room for, so what is not merged yet stays few. A part without
+    pieces that fails three times is an error; or, where it may be left out, its result is the error. ``timeout`` is
+    for a part without pieces; others have as much for each of them.
     """
-    waiting = list(range(len(parts)))[::-1]
-    failed = [0] * len(parts)
+    waiting = parts[::-1]
+    failed: dict[Part, int] = {}
     # Each call with the part that it is of, and when it began.
-    calls: dict[Any, tuple[int, float]] = {}
-    n_done = 0
+    calls: dict[Any, tuple[Part, float]] = {}
+    n_done, n_parts = 0, sum(part.size() for part in parts)
 
-    def fails(at: int, error: Exception) -> ShardError | None:
-        """Tries a part once more, unless it has failed too often."""
-        failed[at] += 1
-        name = parts[at][0]
-        log.warning("%s: attempt %d of %d failed: %s", name, failed[at], ATTEMPTS, error)
-        if failed[at] < ATTEMPTS:
-            waiting.append(at)
+    def fails(part: Part, error: Exception) -> ShardError | None:
+        """Tries a part once more, or in pieces, unless it has failed too often."""
+        if part.pieces:
+            log.warning("%s: failed, so its %d pieces are tried alone: %s", part.name, len(part.pieces), error)
+            waiting.extend(part.pieces)
             return None
-        why = ShardError(f"{name}: failed {ATTEMPTS} times, the last time because of: {error}")
+        failed[part] = failed.get(part, 0) + 1
+        log.warning("%s: attempt %d of %d failed: %s", part.name, failed[part], ATTEMPTS, error)
+        if failed[part] < ATTEMPTS:
+            waiting.append(part)
+            return None
+        why = ShardError(f"{part.name}: failed {ATTEMPTS} times, the last time because of: {error}")
         if not leave_out:
             raise why from None
         return why
@@ -306,11 +340,11 @@ def run(
                 # One more for each that runs, so that none waits for the next; not where time is measured.
                 room = room if timeout is not None or isinstance(where, Here) else 2 * room
                 while waiting and len(calls) < room:
-                    name, function, arguments = parts[waiting[-1]]
-                    call = where.submit(name, function, arguments)
+                    part = waiting[-1]
+                    call = where.submit(part.name, part.function, part.arguments)
                     calls[call] = (waiting.pop(), time.monotonic())
                 for call in where.done(list(calls), 0.2):
-                    at, _ = calls[call]
+                    part, _ = calls[call]
                     result: Any = None
                     try:
                         result = where.result(call)
@@ -318,25 +352,26 @@ def run(
                         raise
                     except Exception as error:
                         del calls[call]
-                        result = fails(at, error)
+                        result = fails(part, error)
                         if result is None:
                             continue
                     else:
                         del calls[call]
-                    n_done += 1
+                    n_done += part.size()
                     if told:
-                        told(stage, n_done, len(parts))
-                    yield at, result
+                        told(stage, n_done, n_parts)
+                    yield part, result
             except Lost as error:
                 log.warning("the scheduler was lost: %s; what is missing is asked for again", error)
-                waiting.extend(at for at, _ in calls.values())
+                waiting.extend(part for part, _ in calls.values())
                 calls.clear()
                 where.again(patience)
                 continue
             if timeout is None:
                 continue
-            for call, (at, begun) in list(calls.items()):
-                if time.monotonic() - begun <= timeout:
+            for call, (part, begun) in list(calls.items()):
+                allowed = timeout * part.size()
+                if time.monotonic() - begun <= allowed:
                     continue
                 try:
                     worker = where.give_up(call)
@@ -346,13 +381,13 @@ def run(
                     # It may wait for workers that are no more.
                     where.drop(call)
                     del calls[call]
-                    waiting.append(at)
+                    waiting.append(part)
                     continue
                 del calls[call]
-                left_out = fails(at, Hung(f"no answer within {timeout:g} seconds from {worker}"))
+                left_out = fails(part, Hung(f"no answer within {allowed:g} seconds from {worker}"))
                 if left_out is not None:
-                    n_done += 1
-                    yield at, left_out
+                    n_done += part.size()
+                    yield part, left_out
     finally:
         # After an error nobody waits for the rest.
         for call in calls:

@@ -26,6 +26,10 @@ class Storage:
     def _at(self, name: str) -> str:
         return f"{self._path.rstrip('/')}/{name}"
 
+    def path(self, name: str) -> str | None:
+        """Where a file is on this machine; ``None`` where others hold it."""
+        return self._at(name) if self._system is None else None
+
     def exists(self, name: str) -> bool:
         at = self._at(name)
         return os.path.exists(at) if self._system is None else self._system.exists(at)

@@ -1,5 +1,6 @@
 """What workers do. They get and give text and bytes, and read shards themselves."""
 
+import os
 from importlib.metadata import version
 from typing import Any
 
@@ -20,19 +21,30 @@ def _check(wanted: str) -> None:
         raise VersionsDifferError(f"expected version {wanted} of tessera on all workers, found {VERSION}: install one version everywhere")
 
 
-def read_shard(storage: Storage, entry: Entry) -> tuple[str, bytes, str]:
-    """A shard as the native part takes it."""
+def read_shard(storage: Storage, entry: Entry) -> tuple[str, bytes | str, str]:
+    """A shard as the native part takes it, which reads the files of this machine itself."""
+    name, hashed, *_ = entry
     try:
-        return entry[0], storage.read(entry[0]), entry[1]
+        path = storage.path(name)
+        if path is None:
+            return name, storage.read(name), hashed
+        os.stat(path)
+        return name, path, hashed
     except OSError as error:
-        raise Error(f"{entry[0]}: cannot be read: {error}; see that the folder is there and the collection was not changed meanwhile") from None
+        raise Error(f"{name}: cannot be read: {error}; see that the folder is there and the collection was not changed meanwhile") from None
 
 
-def make_state(wanted: str, url: str, options: dict[str, Any], job: bytes, entries: list[Entry]) -> bytes:
-    """The state that a job makes of one shard, or of two."""
+def make_state(wanted: str, url: str, options: dict[str, Any], job: bytes, groups: list[list[Entry]]) -> bytes:
+    """The joined state that a job makes of groups of one shard, or of two, of which one group at a time is in memory."""
     _check(wanted)
     storage = Storage(url, options)
-    return _native.state_of(job, [read_shard(storage, entry) for entry in entries])
+    joined: bytes | None = None
+    for entries in groups:
+        state: bytes = _native.state_of(job, [read_shard(storage, entry) for entry in entries])
+        joined = state if joined is None else _native.joined(job, [joined, state])
+    if joined is None:
+        raise ValueError("groups: expected one or more, found none")
+    return joined
 
 
 def make_shard(

@@ -15,7 +15,7 @@ from .. import _native
 from .._progress import teller
 from ..recognition import _image
 from ._errors import LeftOutWarning, ShardError
-from ._run import executor, run
+from ._run import Part, executor, run, together
 from ._storage import Storage
 from ._workers import VERSION, Entry, make_shard, make_state, read_shard
 
@@ -230,12 +230,15 @@ class Collection:
 
     # Running jobs
 
-    def _parts(self, name: str, parts: list[Any], stage: str) -> Iterator[tuple[int, Any]]:
+    def _executor(self) -> Any:
         if self._where is None:
             self._where = executor(self.client, self.patience)
+        return self._where
+
+    def _run(self, parts: list[Part], stage: str) -> Iterator[tuple[Part, Any]]:
         told = teller(self.progress)
         return run(
-            self._where, parts, timeout=self.timeout, patience=self.patience, leave_out=self.leave_out, told=told, stage=stage
+            self._executor(), parts, timeout=self.timeout, patience=self.patience, leave_out=self.leave_out, told=told, stage=stage
         )
 
     def _state_name(self, job: bytes, entries: list[Entry]) -> str:
@@ -263,23 +266,31 @@ class Collection:
             if len(states) == JOIN:
                 states[:] = [_native.joined(job, states)]
 
-        parts, named = [], []
+        def part(name: str, groups: list[list[Entry]], pieces: list[Part]) -> Part:
+            return Part(name, make_state, (VERSION, self._storage.url, self._storage.options, job, groups), pieces)
+
+        names: dict[Part, str] = {}
+        single: list[Part] = []
         for group in groups:
             name = self._state_name(job, group)
             kept = self._kept(name) if self.keep_states else None
             if kept is not None:
                 take(kept)
                 continue
-            named.append((name, " and ".join(entry[0] for entry in group)))
-            parts.append((named[-1][1], make_state, (VERSION, self._storage.url, self._storage.options, job, group)))
-        for at, state in self._parts(stage, parts, stage):
-            name, called = named[at]
+            single.append(part(" and ".join(entry[0] for entry in group), [group], []))
+            names[single[-1]] = name
+        size = 1 if self.keep_states else together(self._executor(), len(single), self.patience)
+        parts = single
+        if size > 1:
+            batches = [single[at : at + size] for at in range(0, len(single), size)]
+            parts = [part(f"{of[0].name} to {of[-1].name}", [piece.arguments[-1][0] for piece in of], of) for of in batches]
+        for made, state in self._run(parts, stage):
             if isinstance(state, ShardError):
-                self.left_out[called] = str(state)
+                self.left_out[made.name] = str(state)
                 warnings.warn(f"left out of the answer: {state}", LeftOutWarning, stacklevel=3)
                 continue
             if self.keep_states:
-                self._storage.write(name, hashlib.sha256(state).digest() + state)
+                self._storage.write(names[made], hashlib.sha256(state).digest() + state)
             take(state)
         return _native.joined(job, states) if states else None
 
@@ -309,24 +320,26 @@ class Collection:
         ]
         rows.sort(key=lambda row: row[0])
         manifest = self._manifest.to_json()
-        parts = [
-            (f"images {at + 1} to {min(at + per_shard, len(rows))}", make_shard, (VERSION, self._storage.url, self._storage.options, manifest, rows[at : at + per_shard], storage_options or {}))
-            for at in range(0, len(rows), per_shard)
-        ]
+        parts, begins = [], {}
+        for at in range(0, len(rows), per_shard):
+            some = rows[at : at + per_shard]
+            given = (VERSION, self._storage.url, self._storage.options, manifest, some, storage_options or {})
+            parts.append(Part(f"images {at + 1} to {at + len(some)}", make_shard, given))
+            begins[parts[-1]] = at
         entries: dict[int, Entry] = {}
         failed: dict[str, str] = {}
         missing = 0
         self.left_out = {}
-        for at, result in self._parts("Making shards", parts, "Making shards"):
+        for part, result in self._run(parts, "Making shards"):
             if isinstance(result, ShardError):
-                self.left_out[parts[at][0]] = str(result)
-                missing += min(per_shard, len(rows) - at * per_shard)
+                self.left_out[part.name] = str(result)
+                missing += min(per_shard, len(rows) - begins[part])
                 warnings.warn(f"left out: {result}", LeftOutWarning, stacklevel=2)
                 continue
             entry, why = result
             failed.update(why)
             if entry is not None:
-                entries[at] = entry
+                entries[begins[part]] = entry
         # An image stays where it is first, whatever the order in which workers answered.
         known: set[str] = set()
         for entry in self.shards:
