@@ -291,6 +291,11 @@ impl Ckm {
                 other.put(&class.name, Arc::clone(example), known.as_ref().map(|outline| &outline.sketch))?;
             }
         }
+        if other.options.kinds == self.options.kinds {
+            // The same numbers, so that they are in memory once.
+            other.sketches = self.sketches.clone();
+        }
+        other.shrink();
         other.set_search(self.search)?;
         // Whole images do not depend on kernels.
         other.whole = self.whole.clone();
