@@ -17,7 +17,7 @@ use crate::progress::Progress;
 /// Labels of a training point that are tried.
 const LABELS: [usize; 2] = [10, 50];
 
-/// Times that all queries are asked, of which the fastest of each counts.
+/// Times that all queries are asked, of which the fastest counts.
 const PASSES: usize = 3;
 
 /// Bins of the reliability of probabilities.
@@ -330,16 +330,8 @@ impl Test<'_> {
             compared += answer.cost.values / self.queries.dimension().max(1) as u64;
         }
         let n = self.queries.len() as f64;
-        // Each query by itself, as other work of the machine interrupts most passes somewhere.
-        let mut fastest = vec![f64::INFINITY; self.queries.len()];
-        for _ in 0..PASSES {
-            for (query, seconds) in self.queries.rows().zip(&mut fastest) {
-                let start = Instant::now();
-                black_box(index.nearest(query, self.k, &everything)?);
-                *seconds = seconds.min(start.elapsed().as_secs_f64());
-            }
-        }
-        let seconds: f64 = fastest.iter().sum();
+        let one_by_one = || self.queries.rows().try_for_each(|query| index.nearest(query, self.k, &everything).map(black_box).map(drop));
+        let seconds = fastest(one_by_one)?;
         Ok((found as f64 / (n * self.truth.k().max(1) as f64), compared as f64 / n, seconds / n))
     }
 }
