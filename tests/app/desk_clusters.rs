@@ -198,6 +198,13 @@ fn images_that_come_get_clusters_and_those_that_go_leave() {
     // A run of what is there now.
     run(&mut desk, Command::FindClusters(aim(Some(2))));
     assert_eq!((answer(&desk).kept.len(), answer(&desk).kept.iterations()), (25, 40), "it goes on with all of them");
+    // Where a quarter came, it does so by itself.
+    (10..17).for_each(|number| drop(world.picture(&format!("images/disc/disc_{number}_0_0_0_lt.png"), 0, number, 0)));
+    desk.run(Command::Rescan);
+    until(&mut desk, "they are fitted, too", |desk| {
+        let kept = &answer(desk).kept;
+        (kept.len(), kept.iterations(), kept.is_outgrown()) == (32, 60, false) && !desk.jobs().is_busy()
+    });
     desk.run(Command::Close);
     assert!(desk.clusters().answer().is_none() && !desk.clusters().is_known());
 }

@@ -89,6 +89,12 @@ fn vectors_and_recall_are_chosen_and_keys_walk_from_image_to_image() {
     world.until("colours are compared", |app| is_by(app, Look::Colours));
     world.click("Edges");
     world.until("edges are compared", |app| is_by(app, Look::Edges));
+    // An image of the library as a whole has more: its elements, and its captions' words.
+    world.click("The recogniser's elements");
+    world.until("elements are compared", |app| is_by(app, Look::Elements));
+    world.click("Words of captions");
+    world.rest();
+    assert!(is_by(world.app(), Look::Elements), "it has no caption");
     world.click("Usual");
     world.until("the usual vectors are", |app| app.desk().similar().answer().is_some_and(|answer| answer.by.is_none()));
     world.run(Command::SimilarRecall(1.0));

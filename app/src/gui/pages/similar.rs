@@ -301,11 +301,13 @@ fn looks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let sets: Vec<(Arc<str>, usize)> =
         answer.iter().flat_map(|answer| &answer.sets).map(|(set, images, _)| (Arc::clone(set), *images)).collect();
     let mut all = look_choices(panel, &sets);
-    // What an image is compared by here is seen in any picture, or was brought.
-    all.retain(|choice| !matches!(choice.look, Some(Look::Words | Look::Elements)));
-    // The image that is looked for may have no vector of a set.
+    // The image that is looked for may have no vector of a set; what is not seen in a picture only a whole image of the
+    // library has.
+    let of = answer.as_ref().and_then(|answer| answer.query.image.query().of);
     let has = |look: &Option<Look>| match look {
         Some(Look::Brought(set)) => answer.iter().flat_map(|answer| &answer.sets).any(|(own, _, is_there)| own == set && *is_there),
+        Some(Look::Words) => of.and_then(|of| panel.state()?.image(of)).is_some_and(|image| !image.captions.is_empty()),
+        Some(Look::Elements) => of.is_some(),
         _ => true,
     };
     all.iter_mut().for_each(|choice| choice.is_there &= has(&choice.look));
@@ -320,7 +322,8 @@ fn looks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                 _ => button.on_hover_text(hover),
             };
             let button = button.on_disabled_hover_text(match look {
-                Some(Look::Brought(_)) => "Only an image of the library as a whole can have one, and this one has none",
+                Some(Look::Brought(_) | Look::Words) => "Only an image of the library as a whole can have one, and this one has none",
+                Some(Look::Elements) => "Only of images of the library as a whole",
                 _ => LEARNED_OFF,
             });
             if button.clicked() && look != chosen {

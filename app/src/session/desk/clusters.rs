@@ -50,6 +50,8 @@ pub struct Clusters {
     /// Images without a cluster, and those among them whose vectors were looked for in vain.
     new: usize,
     in_vain: usize,
+    /// The images of the clusters for which a run was begun because many had come or gone.
+    renewed: Option<usize>,
 }
 
 /// What is known of clusters.
@@ -164,6 +166,7 @@ impl Part for Clusters {
                     self.replace(ctx, answer);
                     self.new = new;
                     self.assign_if_due(ctx);
+                    self.renew_if_due(ctx);
                 }
                 if std::mem::take(&mut self.is_asked_again) {
                     self.ask(ctx);
@@ -174,6 +177,7 @@ impl Part for Clusters {
                 if self.is_current(run) && answer.is_some() {
                     self.replace(ctx, answer);
                     self.new = new;
+                    self.renew_if_due(ctx);
                 }
             }
         }
@@ -281,6 +285,17 @@ impl Clusters {
             let (new, answer) = (without(&library, &kept), ClusterAnswer::new(&library, Arc::new(kept)));
             Ok(Message::Assigned { run, answer: Some(Arc::new(answer)), new })
         });
+    }
+
+    /// Goes on with the run where many images came or went since; not again if that was stopped.
+    fn renew_if_due(&mut self, ctx: &mut Context) {
+        let Some(kept) = self.answer.as_ref().map(|answer| Arc::clone(&answer.kept)) else { return };
+        let is_tried = self.renewed == Some(kept.len());
+        if !self.is_watched || ctx.jobs.is_importing() || ctx.jobs.is_running(&JobKind::FindClusters) || is_tried || !kept.is_outgrown() {
+            return;
+        }
+        self.renewed = Some(kept.len());
+        self.find(ctx, kept.aim());
     }
 
     fn replace(&mut self, ctx: &Context, answer: Option<Arc<ClusterAnswer>>) {

@@ -11,6 +11,9 @@ use crate::library::Library;
 use crate::library::looks::Look;
 use crate::linalg::axes::Axes;
 
+/// Clusters are to be fitted anew when one in so many of their images came or went.
+const OUTGROWN: usize = 4;
+
 /// What clusters are made of.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClusterAim {
@@ -138,6 +141,14 @@ impl KeptClusters {
     /// Whether no image has a cluster.
     pub fn is_empty(&self) -> bool {
         self.images.is_empty()
+    }
+
+    /// Whether so many images came or went since it was fitted that it should be fitted anew: a
+    /// quarter of those then. O(images).
+    pub fn is_outgrown(&self) -> bool {
+        let stayed = self.images_fitted().filter(|id| self.images.contains_key(&id.0)).count();
+        let (came, gone) = (self.images.len() - stayed, self.drawn.len() - stayed);
+        OUTGROWN * (came + gone) >= self.drawn.len() && came + gone > 0
     }
 
     /// What it was made of.
