@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, MAIN_DB, OptionalExtension, params};
 
 use super::event::{ContentHash, EventId};
 use super::files::with_ending;
@@ -312,7 +312,9 @@ impl Cache {
         let write = |db: &Connection| {
             let tx = db.unchecked_transaction()?;
             tx.execute("DELETE FROM checkpoint WHERE model = ?1", [model])?;
-            tx.execute("INSERT INTO checkpoint VALUES (?1, ?2, ?3)", params![model, event.0 as i64, bytes])?;
+            let n = bytes.len() as i64;
+            tx.execute("INSERT INTO checkpoint VALUES (?1, ?2, zeroblob(?3))", params![model, event.0 as i64, n])?;
+            tx.blob_open(MAIN_DB, "checkpoint", "bytes", tx.last_insert_rowid(), false)?.write_at(&bytes, 0)?;
             tx.commit()
         };
         write(&self.db).map_err(refused("write", &self.path))
@@ -349,17 +351,22 @@ impl Cache {
 
     /// The last checkpoint of a model; `None` also where it is damaged.
     pub(super) fn checkpoint(&self, model: &str) -> Result<Option<(EventId, Vec<u8>)>> {
-        let refused = refused("read", &self.path);
-        let sql = "SELECT event, bytes FROM checkpoint WHERE model = ?1 ORDER BY event DESC LIMIT 1";
-        let mut query = self.db.prepare(sql).map_err(&refused)?;
-        let mut rows = query.query([model]).map_err(&refused)?;
-        let row = rows.next().map_err(&refused)?;
-        let found = row.and_then(|row| {
-            let event = row.get::<_, i64>(0).ok()? as u64;
-            let bytes = row.get_ref(1).ok()?.as_bytes().ok()?;
-            Some((EventId(event), unsealed_part(&[model.as_bytes(), &event.to_le_bytes()], bytes)?.to_vec()))
-        });
-        Ok(found)
+        let read = || -> rusqlite::Result<Option<(i64, Vec<u8>)>> {
+            let sql = "SELECT event, rowid FROM checkpoint WHERE model = ?1 ORDER BY event DESC LIMIT 1";
+            let row = self.db.query_row(sql, [model], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            let Some((event, row)) = row else { return Ok(None) };
+            // Not as a value of a row: SQLite would hold it a second time, in memory that it would not give back.
+            // A value that is no blob cannot be opened.
+            let Ok(blob) = self.db.blob_open(MAIN_DB, "checkpoint", "bytes", row, true) else { return Ok(None) };
+            let mut bytes = vec![0; blob.len()];
+            blob.read_at_exact(&mut bytes, 0)?;
+            Ok(Some((event, bytes)))
+        };
+        let found = read().map_err(refused("read", &self.path))?;
+        Ok(found.and_then(|(event, bytes)| {
+            let event = event as u64;
+            Some((EventId(event), unsealed(&[model.as_bytes(), &event.to_le_bytes()], bytes)?))
+        }))
     }
 
     /// Files that no decoder survived, each with how the decoder ended.
