@@ -355,8 +355,8 @@ impl Cache {
             let sql = "SELECT event, rowid FROM checkpoint WHERE model = ?1 ORDER BY event DESC LIMIT 1";
             let row = self.db.query_row(sql, [model], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
             let Some((event, row)) = row else { return Ok(None) };
-            // Not as a value of a row: SQLite would hold it a second time, in memory that it would not give back.
-            // A value that is no blob cannot be opened.
+            // Not as a value of a row: SQLite would hold it a second time, in memory that it would
+            // not give back. A value that is no blob cannot be opened.
             let Ok(blob) = self.db.blob_open(MAIN_DB, "checkpoint", "bytes", row, true) else { return Ok(None) };
             let mut bytes = vec![0; blob.len()];
             blob.read_at_exact(&mut bytes, 0)?;
