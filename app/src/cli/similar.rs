@@ -43,7 +43,7 @@ fn tell(librarian: &Librarian<'_>, arguments: &Similar, library: &Library, like:
     let begun = Instant::now();
     let found = library.look_alikes(&query, arguments.k, fits);
     let seconds = begun.elapsed().as_secs_f64();
-    let LookSearch { by, compared, recall } = found.search;
+    let LookSearch { by, compared, by_parts, recall } = found.search;
     let curve = if arguments.curve { library.look_curve(&by, arguments.k).map_or(&[][..], |curve| &curve.ways) } else { &[] };
     if arguments.curve && curve.is_empty() {
         librarian
@@ -54,7 +54,7 @@ fn tell(librarian: &Librarian<'_>, arguments: &Similar, library: &Library, like:
     librarian.out.answer(
         || {
             let mut value = json!({"query": like.name, "by": by.name(), "recall": recall.unwrap_or(1.0), "indexed": recall.is_some(),
-                    "compared": compared, "images": images, "s": seconds,
+                    "compared": compared, "by_parts": by_parts, "images": images, "s": seconds,
                     "hits": found.list.iter().map(|alike| hit_json(library, alike)).collect::<Vec<_>>()});
             if arguments.curve {
                 value["curve"] = curve.iter().map(way_json).collect();
@@ -66,7 +66,13 @@ fn tell(librarian: &Librarian<'_>, arguments: &Similar, library: &Library, like:
             if lines.is_empty() {
                 lines.push(format!("No image to compare with {}", like.name));
             }
-            lines.push(format!("\n{} by {}, {:.1} ms", compared_words(compared, images, recall), by.words(), 1000.0 * seconds));
+            lines.push(format!(
+                "\n{}{} by {}, {:.1} ms",
+                compared_words(compared, images, recall),
+                part_words(by_parts),
+                by.words(),
+                1000.0 * seconds
+            ));
             lines.extend(curve.iter().map(|way| {
                 let measured = &way.measured;
                 format!("recall {:.3}: {:.0} compared, of {}", measured.recall, measured.candidates, count(measured.way.probes, "cell"))
@@ -84,6 +90,10 @@ fn compared_words(compared: usize, images: usize, recall: Option<f64>) -> String
         }
         None => format!("{} compared, all that are there to compare,", count(compared, "image")),
     }
+}
+
+fn part_words(by_parts: usize) -> String {
+    if by_parts > 0 { format!(" {by_parts} of them part by part,") } else { String::new() }
 }
 
 fn hit_json(library: &Library, alike: &LookAlike) -> Value {

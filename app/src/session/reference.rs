@@ -8,7 +8,7 @@ use image::RgbImage;
 use tessera_core::Result;
 use tessera_core::ids::ItemId;
 use tessera_core::library::import::hold;
-use tessera_core::library::looks::{self, Look, LookQuery};
+use tessera_core::library::looks::{self, Look, LookQuery, PartSeen};
 use tessera_core::library::{Glimpse, Library};
 use tessera_core::network::Network;
 use tessera_core::picture::appearance::Appearance;
@@ -38,6 +38,8 @@ pub struct ReferenceImage {
     pub appearance: Appearance,
     /// What the network sees in it, where learned features are on.
     pub glimpse: Option<Glimpse>,
+    /// What the network sees in its quarters, where a part of it is compared.
+    pub part: Option<Arc<PartSeen>>,
 }
 
 /// The longer side, in pixels, to which a picture is decoded when a part of it is to be cropped.
@@ -71,14 +73,15 @@ impl ReferenceImage {
     /// A query for images like it. An image as a whole is not found itself; one of which only a
     /// part was given may be.
     pub fn query(&self) -> LookQuery {
-        LookQuery::new(self.appearance.clone(), self.glimpse.clone(), self.item.filter(|_| self.crop.is_none()))
+        let of = self.item.filter(|_| self.crop.is_none());
+        LookQuery { part: self.part.clone(), ..LookQuery::new(self.appearance.clone(), self.glimpse.clone(), of) }
     }
 
     /// A whole image of some size, as it is small.
     fn whole(name: String, item: Option<ItemId>, small: RgbImage, size: (u32, u32), glimpse: Option<Glimpse>) -> Self {
         let appearance = Appearance::of(&small);
         let picture = Arc::new(small);
-        Self { name, item, crop: None, appearance, glimpse, whole: Arc::clone(&picture), picture, size }
+        Self { name, item, crop: None, appearance, glimpse, part: None, whole: Arc::clone(&picture), picture, size }
     }
 }
 
@@ -114,22 +117,26 @@ impl Session {
         let part = crop.map(|crop| Ok(thumbnail::shrink(&from.picture.part(crop.0)?))).transpose()?;
         // Where the network cannot be run, appearances are compared.
         let look = |picture: &RgbImage| Network::shipped()?.look_at(picture);
-        let glimpse = |picture: &RgbImage| if is_learned { look(picture).ok().as_ref().map(Glimpse::of) } else { None };
+        let seen = |picture: &RgbImage| if is_learned { look(picture).ok() } else { None };
         Ok(match part {
             None => {
-                let glimpse = glimpse(&small);
+                let glimpse = seen(&small).as_ref().map(Glimpse::of);
                 ReferenceImage::whole(from.name, from.item, small, from.picture.size, glimpse)
             }
-            Some(part) => ReferenceImage {
-                name: from.name,
-                item: from.item,
-                crop,
-                appearance: Appearance::of(&part),
-                glimpse: glimpse(&part),
-                picture: Arc::new(part),
-                whole: Arc::new(small),
-                size: from.picture.size,
-            },
+            Some(part) => {
+                let seen = seen(&part);
+                ReferenceImage {
+                    name: from.name,
+                    item: from.item,
+                    crop,
+                    appearance: Appearance::of(&part),
+                    glimpse: seen.as_ref().map(Glimpse::of),
+                    part: seen.as_ref().map(PartSeen::of).map(Arc::new),
+                    picture: Arc::new(part),
+                    whole: Arc::new(small),
+                    size: from.picture.size,
+                }
+            }
         })
     }
 

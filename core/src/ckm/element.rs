@@ -104,7 +104,7 @@ impl ElementSet {
     }
 
     /// The dense values of element `i`; none for binary kinds.
-    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = u8> {
+    pub(crate) fn row(&self, i: usize) -> impl Iterator<Item = u8> {
         let (quads, dimension) = match &self.values {
             Values::Binary(_) => ([].as_slice(), 0),
             Values::Dense { dimension, quads, .. } => (&quads[i / LANES * dimension.div_ceil(4)..], *dimension),

@@ -102,6 +102,11 @@ impl Extraction {
         (&self.own.version, self.cells_for(options).map(|cells| &*cells.version))
     }
 
+    /// The cells that a row of [`Self::cells_of`] has.
+    pub(super) fn cells_from(&self, row: &[u8]) -> Option<Elements> {
+        Elements::from_bytes(row, &self.cells.as_ref()?.options)
+    }
+
     fn cells_for(&self, options: &CkmOptions) -> Option<&Kept> {
         self.cells.as_ref().filter(|_| options.has_network_cells())
     }

@@ -94,7 +94,7 @@ const LEAST: f64 = 1e-12;
 
 /// The inner product with bytes, in eight sums.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn dot(values: &[f64], bytes: &[u8; CHANNELS]) -> f64 {
+pub(super) fn dot(values: &[f64], bytes: &[u8; CHANNELS]) -> f64 {
     let mut sums = [0.0; 8];
     for (values, bytes) in values.as_chunks::<8>().0.iter().zip(bytes.as_chunks::<8>().0) {
         for i in 0..8 {
@@ -154,7 +154,12 @@ pub(super) fn common<'a>(all: impl Iterator<Item = &'a Glimpse>) -> Vec<f64> {
 
 /// What of an image's vector is not common, brought to length 1, or zeros.
 pub(super) fn without(glimpse: &Glimpse, common: &[f64]) -> Vec<f64> {
-    let mut own: Vec<f64> = glimpse.values().iter().zip(common).map(|(value, common)| value - common).collect();
+    without_common(&glimpse.values(), common)
+}
+
+/// What of a vector is not common, brought to length 1, or zeros.
+pub(super) fn without_common(values: &[f64], common: &[f64]) -> Vec<f64> {
+    let mut own: Vec<f64> = values.iter().zip(common).map(|(value, common)| value - common).collect();
     let length = own.iter().map(|value| value * value).sum::<f64>().sqrt();
     if length > 0.0 {
         own.iter_mut().for_each(|value| *value /= length);

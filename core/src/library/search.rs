@@ -10,7 +10,7 @@
 //! identifier, so that a list for fewer images is the beginning of one for more.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -253,6 +253,12 @@ fn by_words(library: &Library, query: &LibraryQuery) -> SearchAnswer {
         for one in &mut found {
             let likeness = |image: &Arc<Image>| library.likeness_of(likeness.as_ref()?, image);
             one.look = library.state().image(one.image).and_then(likeness);
+        }
+        let wholes: Vec<(ItemId, f64)> = found.iter().filter_map(|one| Some((one.image, one.look?))).collect();
+        let parts: HashMap<ItemId, f64> =
+            likeness.as_ref().and_then(|likeness| library.by_parts(look, likeness, &wholes)).into_iter().flatten().collect();
+        for one in &mut found {
+            one.look = parts.get(&one.image).copied().or(one.look);
             one.score = (one.score + one.look.unwrap_or(0.0)) / 2.0;
             one.is_first = false;
         }

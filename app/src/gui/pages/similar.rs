@@ -235,7 +235,8 @@ fn walk(panel: &mut Panel<'_>, answer: &SimilarAnswer) {
 /// What is said of a neighbour, and what that means.
 fn note(alike: &LookAlike, answer: &SimilarAnswer) -> (String, String) {
     let distance = (1.0 - alike.likeness).max(0.0);
-    if answer.search.recall.is_none() {
+    // How probable it is was measured for whole images.
+    if answer.search.recall.is_none() || answer.search.by_parts > 0 {
         return (format!("{distance:.3}"), format!("Distance {distance:.3}; 0 is the same"));
     }
     let (share, k) = (100.0 * alike.probability, answer.k);
@@ -376,9 +377,14 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &SimilarAnswer) {
 /// How the neighbours were found, in words.
 fn told(answer: &SimilarAnswer) -> String {
     let (compared, all, time) = (answer.search.compared, grouped(answer.images), moment(answer.time));
-    match answer.search.recall {
+    let parts = match answer.search.by_parts {
+        0 => String::new(),
+        n => format!("; {} part by part", grouped(n)),
+    };
+    let wholes = match answer.search.recall {
         Some(recall) => format!("{recall:.3} measured on your images; {} of {all} compared; {time}", grouped(compared)),
         None if compared == answer.images => format!("all {all} images compared; {time}"),
         None => format!("{} of {all} images compared; {time}", grouped(compared)),
-    }
+    };
+    wholes + &parts
 }

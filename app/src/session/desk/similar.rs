@@ -407,7 +407,7 @@ fn answer(library: &mut Library, query: Arc<SimilarQuery>, by: Option<Look>, rec
         Look::Appearance | Look::Edges | Look::Colours => true,
     });
     let wanted = LookQuery { by: by.clone(), recall, ..query.image.query() };
-    let wanted = LookQuery { glimpse: wanted.glimpse.filter(|_| is_learned), ..wanted };
+    let wanted = LookQuery { glimpse: wanted.glimpse.filter(|_| is_learned), part: wanted.part.filter(|_| is_learned), ..wanted };
     let look = library.look_of(&wanted);
     // One that cannot be read now is loaded later.
     let mut unseen = library.load_looks(&look, NEW).unwrap_or(0);

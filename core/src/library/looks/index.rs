@@ -167,8 +167,15 @@ impl LookIndex {
     }
 
     /// The images that are to be compared for the `k` most alike ones, at a recall; none where few
-    /// images are admitted or it was not measured for so many neighbours: all are compared then.
-    pub(super) fn candidates(&self, likeness: &Likeness, recall: f64, k: usize, fits: impl Fn(ItemId) -> bool) -> Option<Named<'_>> {
+    /// images are admitted or it was not measured for so many neighbours: all are compared then. At
+    /// least `least` are named, where there are as many.
+    pub(super) fn candidates(
+        &self,
+        likeness: &Likeness,
+        recall: f64,
+        (k, least): (usize, usize),
+        fits: impl Fn(ItemId) -> bool,
+    ) -> Option<Named<'_>> {
         let curve = self.curve(k)?;
         let CandidateCurve { measured: Measured { way, recall, .. }, probabilities } = curve.ways.get(curve.way_for(recall)?)?;
         let share = self.cells.share(SAMPLE, &fits);
@@ -176,8 +183,8 @@ impl LookIndex {
             return None;
         }
         // As many admitted points are looked at as without a filter.
-        let way = CellWay { probes: (way.probes as f64 / share).ceil() as usize, shortlist: way.shortlist };
-        let mut images = self.cells.candidates(&likeness.vector(), way, k, &fits).ok()?;
+        let way = CellWay { probes: (way.probes as f64 / share).ceil() as usize, shortlist: way.shortlist.max(least) };
+        let mut images = self.cells.candidates(&likeness.vector(), way, k.max(least), &fits).ok()?;
         images.extend(self.waiting.iter().copied().filter(|id| fits(*id)));
         Some(Named { images, probabilities, recall: *recall })
     }

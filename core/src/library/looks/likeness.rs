@@ -70,6 +70,11 @@ impl Likeness {
         &self.look
     }
 
+    /// What is common to the vectors of all images, where that is taken off.
+    pub(super) fn common(&self) -> &[f64] {
+        &self.common
+    }
+
     /// The vector that is looked for in an index.
     pub(super) fn vector(&self) -> Vec<f32> {
         self.to.vector(&self.look, &self.common)

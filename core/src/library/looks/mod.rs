@@ -12,6 +12,7 @@
 mod grow;
 mod index;
 mod likeness;
+mod part;
 mod rows;
 
 use std::borrow::Cow;
@@ -23,6 +24,7 @@ pub use grow::grow;
 pub use index::LookCurve;
 pub(super) use index::LookIndex;
 pub(super) use likeness::{Likeness, Seen};
+pub use part::PartSeen;
 pub use rows::{LookRows, rows};
 
 use super::Library;
@@ -144,6 +146,9 @@ pub struct LookQuery {
     pub appearance: Appearance,
     /// What the network sees in it, where learned features are on.
     pub glimpse: Option<Glimpse>,
+    /// The quarters of a part of an image: images are found by their most alike parts then, where
+    /// what the network sees is compared.
+    pub part: Option<Arc<PartSeen>>,
     /// The image it was taken of, if of the whole image: that image is not found itself.
     pub of: Option<ItemId>,
     /// The vectors that are compared; where none are named, what the network sees, if it has looked
@@ -159,7 +164,7 @@ pub struct LookQuery {
 impl LookQuery {
     /// Images like this one, by the usual vectors and with the usual recall.
     pub fn new(appearance: Appearance, glimpse: Option<Glimpse>, of: Option<ItemId>) -> Self {
-        Self { appearance, glimpse, of, by: None, recall: RECALL, also_few: false }
+        Self { appearance, glimpse, part: None, of, by: None, recall: RECALL, also_few: false }
     }
 }
 
@@ -182,6 +187,8 @@ pub struct LookSearch {
     pub by: Look,
     /// Images that were compared.
     pub compared: usize,
+    /// Of these, images whose parts were compared, not only they as wholes.
+    pub by_parts: usize,
     /// The recall of the index, measured on images of the library; none where all were compared.
     pub recall: Option<f64>,
 }
@@ -477,16 +484,18 @@ impl Library {
     /// The `k` images that are most alike to what is looked for and that `fits` admits, most alike
     /// first; of equals the lower identifier comes first. By an index where there is one, a recall
     /// below 1 is asked for, and most images are admitted; otherwise of all images that are in
-    /// memory ([`Library::load_looks`]), in O(images).
+    /// memory ([`Library::load_looks`]), in O(images). A part of an image is compared with the parts
+    /// of the 1,000 images that are most alike to it as wholes.
     pub fn look_alikes(&self, query: &LookQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> LookAlikes {
         let Some(likeness) = self.likeness_to(query) else {
             let by = self.look_of(query);
-            return LookAlikes { list: Vec::new(), search: LookSearch { by, compared: 0, recall: None } };
+            return LookAlikes { list: Vec::new(), search: LookSearch { by, compared: 0, by_parts: 0, recall: None } };
         };
         let measured = |image: &Arc<Image>| Some((image.id, self.likeness_of(&likeness, image)?));
         let is_used = |index: &&LookIndex| query.recall < 1.0 && (query.also_few || index.len() >= FIRST / 2);
         let index = self.looks.of.get(likeness.look()).filter(is_used);
-        let named = index.and_then(|index| index.candidates(&likeness, query.recall, k, &fits));
+        let named = index
+            .and_then(|index| index.candidates(&likeness, query.recall, (k, if query.part.is_some() { part::COMPARED } else { 0 }), &fits));
         let (found, probabilities, recall): (Vec<(ItemId, f64)>, _, _) = match named {
             Some(named) => {
                 let images = named.images.iter().filter_map(|id| self.state.image(*id)).filter(|image| image.is_live());
@@ -495,6 +504,9 @@ impl Library {
             None => (self.state.images().filter(|image| fits(image.id)).filter_map(measured).collect(), &[][..], None),
         };
         let compared = found.len();
+        let by_parts = self.by_parts(query, &likeness, &found);
+        let n_by_parts = by_parts.as_ref().map_or(0, Vec::len);
+        let found = by_parts.unwrap_or(found);
         // The larger the likeness, the nearer.
         let nearest = TopK::of(k, found.into_iter().map(|(id, likeness)| (id, -likeness)));
         let alike = |(place, found): (usize, crate::ids::Neighbor)| LookAlike {
@@ -503,6 +515,6 @@ impl Library {
             probability: probabilities.get(place).map_or(1.0, |share| f64::from(*share)),
         };
         let list = nearest.into_iter().enumerate().map(alike).collect();
-        LookAlikes { list, search: LookSearch { by: likeness.look().clone(), compared, recall } }
+        LookAlikes { list, search: LookSearch { by: likeness.look().clone(), compared, by_parts: n_by_parts, recall } }
     }
 }

@@ -9,6 +9,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result};
 
+use super::LIBRARY;
 use crate::envelope::hash64;
 use crate::plural::count;
 
@@ -112,6 +113,11 @@ pub(super) fn broken(db: &Connection) -> Result<Vec<String>> {
             let told = told.map_or_else(|| "an unknown number".to_owned(), |n| n.to_string());
             found.push(format!("the table `{table}` has {n} different rows of {told}"));
         }
+    }
+    // Facts are not counted, but a library with a history always has a number of its own.
+    let sql = "SELECT EXISTS (SELECT 1 FROM event) AND NOT EXISTS (SELECT 1 FROM fact WHERE name = ?1)";
+    if db.query_row(sql, [LIBRARY], |row| row.get(0))? {
+        found.push("the table `fact` lacks the number of the library".to_owned());
     }
     Ok(found)
 }
