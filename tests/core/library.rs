@@ -14,6 +14,7 @@ mod looks;
 mod memory;
 mod models;
 mod pair;
+mod parts;
 mod recall;
 mod search;
 mod shared;

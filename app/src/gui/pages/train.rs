@@ -17,7 +17,7 @@ use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
 use crate::gui::widgets::confusion::{classes_ui, confusion_ui, confusions_ui};
 use crate::gui::widgets::{card_ui, line, main_button, nothing_ui};
-use crate::gui::words::{count, grouped};
+use crate::gui::words::{self, count, grouped};
 use crate::job::JobKind;
 use crate::session::class_tree::NameFilter;
 use crate::session::confusions::{Confusion, chosen, worst};
@@ -290,7 +290,7 @@ fn learned_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         match looking {
             Some(job) => {
                 ui.spinner();
-                ui.label(format!("looking: {} of {}", job.snapshot.done, job.snapshot.total));
+                ui.label(words::job(&job)).on_hover_text("What the network sees in an image is kept: it looks at each only once");
                 if ui.button("Stop").clicked() {
                     panel.ask(Command::Cancel(job.id));
                 }

@@ -484,8 +484,8 @@ impl Library {
     /// The `k` images that are most alike to what is looked for and that `fits` admits, most alike
     /// first; of equals the lower identifier comes first. By an index where there is one, a recall
     /// below 1 is asked for, and most images are admitted; otherwise of all images that are in
-    /// memory ([`Library::load_looks`]), in O(images). A part of an image is compared with the parts
-    /// of the 1,000 images that are most alike to it as wholes.
+    /// memory ([`Library::load_looks`]), in O(images). A part of an image is compared with the
+    /// parts of the 1,000 images that are most alike to it as wholes.
     pub fn look_alikes(&self, query: &LookQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> LookAlikes {
         let Some(likeness) = self.likeness_to(query) else {
             let by = self.look_of(query);

@@ -114,7 +114,12 @@ impl Library {
     /// most alike part in place of it, and the others not at all. Images of whose cells the cache
     /// has nothing keep their likeness. Leaves all as they are, and returns `None`, where not the
     /// network's vectors are compared or no part is looked for.
-    pub(super) fn by_parts(&self, query: &LookQuery, likeness: &Likeness, wholes: &[(ItemId, f64)]) -> Option<Vec<(ItemId, f64)>> {
+    pub(in crate::library) fn by_parts(
+        &self,
+        query: &LookQuery,
+        likeness: &Likeness,
+        wholes: &[(ItemId, f64)],
+    ) -> Option<Vec<(ItemId, f64)>> {
         let part = query.part.as_ref().filter(|_| *likeness.look() == Look::Network)?;
         self.extraction.cells.as_ref()?;
         let measure = PartLikeness::new(part, likeness.common());
