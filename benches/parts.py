@@ -32,7 +32,7 @@ def main():
     def run(*words):
         return subprocess.run([arguments.tessera, *map(str, words)], capture_output=True, text=True, check=True).stdout
 
-    images = sorted(str(path.resolve()) for path in pathlib.Path(arguments.images).rglob("*.jpg"))
+    images = sorted(str(path.absolute()) for path in pathlib.Path(arguments.images).rglob("*.jpg"))
     print("| part of each side | found as | first | among 10 | among 50 | place, median | ms, median |")
     print("|---|---|---|---|---|---|---|")
     for share in SHARES:
