@@ -280,8 +280,11 @@ pub fn read_model_on<H: DeserializeOwned>(storage: &dyn Storage, folder: &Path, 
         let advice = "name a folder that `tessera train` wrote, and after it the images";
         return Err(Error::data(folder, format!("a model folder with a `{MANIFEST}`"), found, advice));
     }
-    if let Some(PathKind::File(length)) = storage.entry(&path).filter(|entry| !matches!(entry, PathKind::File(0..=MANIFEST_LIMIT))) {
-        return wrong(&format!("at most {MANIFEST_LIMIT} bytes"), format!("{length}"));
+    match storage.entry(&path) {
+        None | Some(PathKind::File(0..=MANIFEST_LIMIT)) => {}
+        Some(PathKind::File(length)) => return wrong(&format!("at most {MANIFEST_LIMIT} bytes"), format!("{length}")),
+        // To read a pipe would be to wait for ever.
+        Some(_) => return wrong("a file", "something else of that name".into()),
     }
     let text = match String::from_utf8(storage.read(&path).map_err(Error::io("read", &path))?) {
         Ok(text) => text,

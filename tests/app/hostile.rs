@@ -54,6 +54,15 @@ fn damage_of_database_and_cache_is_mended_at_once() {
 }
 
 #[test]
+fn a_model_whose_manifest_is_a_pipe_is_refused_at_once() {
+    let world = World::new();
+    world.picture("disc/one.png", 0, 1, 0);
+    fs::create_dir(world.at("model")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(world.at("model/manifest.ron")).status().unwrap().success());
+    world.run(["classify", "model", "disc/one.png"]).ended(65).complains("expected a file");
+}
+
+#[test]
 fn nothing_in_a_library_is_followed_out_of_it() {
     let names = ["lock", "library.db", "cache.db", "journal.jsonl", "snapshots", "models", "repair", "cache.db-wal"];
     for (name, is_hard) in names.iter().flat_map(|name| [(name, false), (name, true)]) {
