@@ -10,6 +10,7 @@ use tessera_core::ann::candidates::{
 };
 use tessera_core::ann::cells::approximate_graph;
 use tessera_core::ann::{Measured, PointSet, cheapest, frontier};
+use tessera_core::bytes::{restored, stored};
 use tessera_core::ids::ItemId;
 use tessera_core::nearest::{Distance as _, Metric, NeighborIndex as _, everything};
 use tessera_core::progress::Progress;
@@ -227,6 +228,56 @@ fn all_labels_are_the_natural_classifier_without_a_threshold() {
         let small = grown(&few, &graph(&few, &few, 3, true), kind, 1, 2).selector(&own, SelectionRule::Lookup, 1, 2, 1, 1.0);
         let mut of_few = CandidateIndex::new(few, (0..20).map(ItemId).collect(), small).unwrap();
         assert!(of_few.set_selector(index.selector().clone()).is_err(), "labels beyond the points");
+    }
+}
+
+/// An index of each kind of trees and each rule.
+fn indexes(n: usize) -> impl Iterator<Item = CandidateIndex> {
+    let points = vectors(n, 2);
+    let own = graph(&points, &points, K, true);
+    let kinds = TreeKind::ALL.into_iter().flat_map(|kind| SelectionRule::ALL.map(|rule| (kind, rule)));
+    kinds.map(move |(kind, rule)| {
+        let selector = grown(&points, &own, kind, 4, 5).selector(&own, rule, 3, 4, K, 0.2);
+        let mut index = CandidateIndex::new(points.clone(), (0..n as u32).map(|i| ItemId(3 * i)).collect(), selector).unwrap();
+        index.set_reliability(vec![(0.5, 0.9), (0.1, 0.4)]);
+        index
+    })
+}
+
+#[test]
+fn a_saved_index_answers_as_before() {
+    let queries = vectors(20, 3);
+    for index in indexes(700) {
+        let bytes = stored(&index);
+        let saved: CandidateIndex = restored("index", &bytes).unwrap();
+        assert_eq!(stored(&saved), bytes);
+        for query in (0..queries.len()).map(|i| queries.row(i)) {
+            assert_eq!(saved.scored(query, K, &everything).unwrap(), index.scored(query, K, &everything).unwrap());
+            assert_eq!(saved.candidates(query).unwrap(), index.candidates(query).unwrap());
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_no_index_are_refused() {
+    let query = vectors(1, 3);
+    let mut rng = random::seeded(3);
+    for index in indexes(90) {
+        let bytes = stored(&index);
+        for end in (0..bytes.len()).step_by(bytes.len() / 100) {
+            assert!(restored::<CandidateIndex>("index", &bytes[..end]).is_err());
+        }
+        // Those of the points are numbers of any kind: most damage is done to the trees.
+        let trees = bytes.len() - stored(index.selector()).len();
+        for i in 0..300 {
+            let mut changed = bytes.clone();
+            let at = rng.random_range(if i % 3 == 0 { 0 } else { trees }..changed.len());
+            changed[at] ^= 1 << rng.random_range(0..8);
+            // What is read can be asked.
+            if let Ok(index) = restored::<CandidateIndex>("index", &changed) {
+                index.nearest(query.row(0), K, &everything).unwrap();
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::super::corpus::{Compared, Corpus, PointSet};
 use super::super::pool::Pool;
 use super::select::{Selector, Votes};
+use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{ItemId, Neighbor};
 use crate::nearest::{Cost, Filter, NeighborIndex, Neighbors};
@@ -15,6 +16,9 @@ use crate::nearest::{Cost, Filter, NeighborIndex, Neighbors};
 /// exclude; hardly one of ten thousands is lost by that. Approximate: a neighbour that is no
 /// candidate is not found. Where a filter leaves fewer than k candidates, further points are looked
 /// at, in the end all.
+///
+/// It is grown of all its points at once and does not change: [`crate::ann::cells::CellIndex`]
+/// follows points that come and go, with its recall kept. It is saved as [`Stored`].
 ///
 /// Memory: the points, a quarter of that for rounded ones, and [`Selector::bytes`].
 #[derive(Debug)]
@@ -140,6 +144,29 @@ impl CandidateIndex {
             Scored { id: compared.id, distance: compared.distance, probability }
         };
         (self.corpus.nearest(query, k, places).into_iter().map(scored).collect(), cost)
+    }
+}
+
+/// Answers afterwards as before, bit for bit.
+impl Stored for CandidateIndex {
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.corpus);
+        out.put(&self.selector);
+        out.put(&self.reliability);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let (corpus, selector): (Corpus, Selector) = (from.get()?, from.get()?);
+        let reliability: Vec<(f32, f32)> = from.get()?;
+        check(&selector, corpus.len())?;
+        let dimension = corpus.points().dimension();
+        if !selector.is_of(dimension) {
+            return Err(from.wrong(format!("trees of points of {dimension} values"), "trees that look at others"));
+        }
+        if reliability.iter().any(|(score, share)| score.is_nan() || !(0.0..=1.0).contains(share)) {
+            return Err(from.wrong("the probability of each score", "numbers that are none"));
+        }
+        Ok(Self { corpus, selector, reliability, votes: Pool::default() })
     }
 }
 

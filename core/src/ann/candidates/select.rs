@@ -15,7 +15,8 @@ use super::super::corpus::PointSet;
 use super::graph::KnnGraph;
 use super::ground::{Ground, Labels, TreeKind};
 use super::tables::Table;
-use super::tree::Tree;
+use super::tree::{DEEPEST, Tree};
+use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::random;
@@ -90,7 +91,7 @@ impl Trees {
         if options.trees == 0 {
             return wrong("trees", "0".into(), "1 or more");
         }
-        if options.depth > 24 {
+        if options.depth > DEEPEST {
             return wrong("depth", options.depth.to_string(), "0 to 24");
         }
         if options.labels == 0 {
@@ -212,6 +213,11 @@ impl Selector {
         labels.len()
     }
 
+    /// Whether all trees look at the coordinates of vectors of `d` values alone.
+    pub(super) fn is_of(&self, d: usize) -> bool {
+        self.trees.iter().all(|tree| tree.is_of(d))
+    }
+
     /// What the sum of the trees' votes is divided by to make a score.
     pub(super) fn divisor(&self, trees: usize) -> f32 {
         if self.selection.is_of_labels() { trees as f32 } else { 1.0 }
@@ -276,5 +282,33 @@ impl Selector {
     /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         self.trees.iter().map(Tree::bytes).sum::<usize>() + self.tables.iter().map(Table::bytes).sum::<usize>()
+    }
+}
+
+impl Stored for Selector {
+    fn write(&self, out: &mut Writer) {
+        let rule = SelectionRule::ALL.iter().position(|rule| *rule == self.selection).unwrap_or_default();
+        out.put(&(rule as u8));
+        out.put(&self.threshold);
+        out.put(&self.trees);
+        out.put(&self.tables);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let (rule, threshold) = (from.get::<u8>()?, from.finite()?);
+        let Some(selection) = SelectionRule::ALL.get(usize::from(rule)).copied() else {
+            return Err(from.wrong(format!("a rule below {}", SelectionRule::ALL.len()), rule.to_string()));
+        };
+        let (trees, tables): (Vec<Tree>, Vec<Table>) = (from.get()?, from.get()?);
+        let depth = trees.first().map(Tree::depth);
+        let is_alike = trees.iter().all(|tree| Some(tree.depth()) == depth)
+            && tables.iter().all(|table| Some(table.leaves()) == depth.map(|depth| 1 << depth));
+        match depth.filter(|_| is_alike && trees.len() == tables.len()) {
+            Some(depth) => Ok(Self { selection, depth, threshold, trees, tables }),
+            None => {
+                Err(from
+                    .wrong("trees of one depth, each with its leaves", format!("{} trees and the leaves of {}", trees.len(), tables.len())))
+            }
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! What the leaves of a tree hold: labels, and how often each.
 
 use super::ground::Labels;
+use crate::bytes::{Reader, Stored, Writer};
+use crate::error::Result;
 
 /// The labels of each leaf, side by side.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,6 +62,11 @@ impl Table {
         self.labels.iter().copied().max()
     }
 
+    /// The number of leaves.
+    pub(super) fn leaves(&self) -> usize {
+        self.shares.len()
+    }
+
     /// The number of labels with a count, in all leaves, and the sum of the counts.
     pub(super) fn entries(&self) -> (usize, u64) {
         (self.labels.len(), self.counts.iter().map(|count| u64::from(*count)).sum())
@@ -68,5 +75,26 @@ impl Table {
     /// Memory in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&self.starts[..]) + size_of_val(&self.labels[..]) + size_of_val(&self.counts[..]) + size_of_val(&self.shares[..])
+    }
+}
+
+impl Stored for Table {
+    fn write(&self, out: &mut Writer) {
+        let Self { starts, labels, counts, shares } = self;
+        out.put(starts);
+        out.put(labels);
+        out.put(&counts.iter().map(|count| u32::from(*count)).collect::<Vec<u32>>());
+        out.put(shares);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let (starts, labels): (Vec<u32>, Vec<u32>) = (from.get()?, from.get()?);
+        let (counts, shares): (Vec<u32>, Vec<f32>) = (from.get()?, from.finite_values()?);
+        let counts: Vec<u16> = counts.into_iter().filter_map(|count| u16::try_from(count).ok()).collect();
+        let is_whole = starts.first() == Some(&0) && starts.last().is_some_and(|end| *end as usize == labels.len());
+        if !is_whole || !starts.is_sorted() || counts.len() != labels.len() || shares.len() + 1 != starts.len() {
+            return Err(from.wrong("the labels of each leaf", format!("{} labels of {} leaves", labels.len(), shares.len())));
+        }
+        Ok(Self { starts, labels, counts, shares })
     }
 }

@@ -14,6 +14,8 @@ use rand::seq::index::sample;
 
 use super::forest::Splitter;
 use super::ground::{Ground, TreeKind, share, some};
+use crate::bytes::{Reader, Stored, Writer};
+use crate::error::Result;
 use crate::random::{Rng, normal};
 
 /// Coordinates from which k-d trees draw one.
@@ -28,6 +30,9 @@ const PRINCIPAL_SAMPLE: usize = 512;
 /// Steps of the power iteration, and the change of all weights at which it ends before.
 const STEPS: usize = 20;
 const STILL: f32 = 0.01;
+
+/// Levels of the deepest tree.
+pub(super) const DEEPEST: usize = 24;
 
 /// A few coordinates, each with a weight.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -164,6 +169,23 @@ impl Tree {
         }
     }
 
+    /// Its levels.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Whether it looks at the coordinates of vectors of `d` values alone.
+    pub(super) fn is_of(&self, d: usize) -> bool {
+        let are = |directions: &[Direction]| {
+            directions.iter().flat_map(|direction| &direction.0).all(|(coordinate, _)| (*coordinate as usize) < d)
+        };
+        match &self.looks {
+            // A node that looks at none has the first.
+            Looks::Coordinates(coordinates) => coordinates.iter().all(|coordinate| (*coordinate as usize) < d.max(1)),
+            Looks::Levels(directions) | Looks::Directions(directions) => are(directions),
+        }
+    }
+
     /// Memory in bytes.
     pub(super) fn bytes(&self) -> usize {
         let of = |directions: &[Direction]| directions.iter().map(|direction| size_of_val(&direction.0[..])).sum::<usize>();
@@ -184,6 +206,59 @@ impl Tree {
             Looks::Levels(directions) => directions.truncate(self.depth),
             Looks::Directions(directions) => directions.truncate(inner),
         }
+    }
+}
+
+impl Stored for Direction {
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.0);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        from.get().map(Self)
+    }
+}
+
+impl Stored for Looks {
+    fn write(&self, out: &mut Writer) {
+        match self {
+            Self::Coordinates(coordinates) => (out.put(&0_u8), out.put(coordinates)),
+            Self::Levels(directions) => (out.put(&1_u8), out.put(directions)),
+            Self::Directions(directions) => (out.put(&2_u8), out.put(directions)),
+        };
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        match from.get::<u8>()? {
+            0 => from.get().map(Self::Coordinates),
+            1 => from.get().map(Self::Levels),
+            2 => from.get().map(Self::Directions),
+            other => Err(from.wrong("a number from 0 to 2", other.to_string())),
+        }
+    }
+}
+
+impl Stored for Tree {
+    fn write(&self, out: &mut Writer) {
+        out.count(self.depth);
+        out.put(&self.looks);
+        out.put(&self.thresholds);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let (depth, looks, thresholds): (u64, Looks, Vec<f32>) = (from.get()?, from.get()?, from.get()?);
+        let depth = depth.min(64) as usize;
+        let inner = 1_usize.checked_shl(depth as u32).unwrap_or(0).wrapping_sub(1);
+        let (found, wanted) = match &looks {
+            Looks::Coordinates(coordinates) => (coordinates.len(), inner),
+            Looks::Levels(directions) => (directions.len(), depth),
+            Looks::Directions(directions) => (directions.len(), inner),
+        };
+        if depth > DEEPEST || found != wanted || thresholds.len() != inner || thresholds.iter().any(|threshold| threshold.is_nan()) {
+            let expected = format!("a tree of at most {DEEPEST} levels");
+            return Err(from.wrong(expected, format!("{depth} levels, {found} looks and {} thresholds", thresholds.len())));
+        }
+        Ok(Self { depth, looks, thresholds })
     }
 }
 
