@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use super::alias::AliasTable;
 use super::components::{Components, LANES, Packed, Scores, exponentials, largest};
 use super::data::{MixtureData, wide};
-use super::envelope::ClusterTree;
-use super::family::{Covariance, Parameters};
+use super::envelope::{ClusterTree, NaturalBox};
+use super::family::Parameters;
 use super::options::{ClusterDraw, MixtureOptions};
 use super::outcomes::Frontier;
 use crate::error::Result;
@@ -283,7 +283,7 @@ impl Pass<'_> {
                 } else {
                     near.clear();
                     near.extend(scores[at..].iter().step_by(count));
-                    self.most_probable(&mut near, most_listed, &mut order, &mut listed)
+                    most_probable(&mut near, self.components.count(), most_listed, &mut order, &mut listed)
                 };
                 listed.sort_unstable();
                 let any_share = outside.clamp(ANY.0, ANY.1);
@@ -301,30 +301,6 @@ impl Pass<'_> {
             }
             drawn
         }))
-    }
-
-    /// The `most` clusters of the largest scores at a surrogate, and the share of the rest.
-    fn most_probable(&self, scores: &mut [Scores], most: usize, order: &mut Vec<u64>, listed: &mut Vec<u32>) -> f64 {
-        listed.clear();
-        let clusters = self.components.count();
-        if most >= clusters {
-            listed.extend(0..clusters as u32);
-            return 0.0;
-        }
-        order.clear();
-        // The larger the score the smaller the key; of equals the first cluster.
-        let key = |(score, cluster): (&f32, u64)| {
-            let bits = (score + 0.0).to_bits();
-            let ascending = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
-            u64::from(!ascending) << 32 | cluster
-        };
-        order.extend(scores.as_flattened()[..clusters].iter().zip(0..).map(key));
-        order.select_nth_unstable(most - 1);
-        listed.extend(order[..most].iter().map(|key| *key as u32));
-        let top = largest(scores.iter().copied());
-        let total = exponentials(scores, top);
-        let inside: f32 = listed.iter().map(|cluster| scores[*cluster as usize / LANES][*cluster as usize % LANES]).sum();
-        f64::from(1.0 - inside / total).max(0.0)
     }
 
     /// One step of a point with a list of clusters, of which `scores` are its own scores.
@@ -412,6 +388,30 @@ impl Pass<'_> {
     }
 }
 
+/// The `most` clusters of the largest scores at a surrogate, of so many, and the share of the rest.
+/// O(clusters).
+fn most_probable(scores: &mut [Scores], clusters: usize, most: usize, order: &mut Vec<u64>, listed: &mut Vec<u32>) -> f64 {
+    listed.clear();
+    if most >= clusters {
+        listed.extend(0..clusters as u32);
+        return 0.0;
+    }
+    order.clear();
+    // The larger the score the smaller the key; of equals the first cluster.
+    let key = |(score, cluster): (&f32, u64)| {
+        let bits = (score + 0.0).to_bits();
+        let ascending = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
+        u64::from(!ascending) << 32 | cluster
+    };
+    order.extend(scores.as_flattened()[..clusters].iter().zip(0..).map(key));
+    order.select_nth_unstable(most - 1);
+    listed.extend(order[..most].iter().map(|key| *key as u32));
+    let top = largest(scores.iter().copied());
+    let total = exponentials(scores, top);
+    let inside: f32 = listed.iter().map(|cluster| scores[*cluster as usize / LANES][*cluster as usize % LANES]).sum();
+    f64::from(1.0 - inside / total).max(0.0)
+}
+
 /// The cluster at which the running sum of shares passes `left`. O(n).
 pub(super) fn pick(shares: &[Scores], mut left: f32) -> u32 {
     let mut last = 0;
@@ -467,28 +467,32 @@ impl<'a> Near<'a> {
     }
 }
 
-/// The least and the largest natural parameter of all clusters, value by value.
-struct NaturalBox {
-    covariance: Covariance,
-    sides: Vec<(f64, f64)>,
-}
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
 
-impl NaturalBox {
-    fn new(covariance: Covariance, parameters: &[Parameters]) -> Self {
-        let family = covariance.family();
-        let mut sides: Vec<(f64, f64)> = Vec::new();
-        for own in parameters {
-            let theta = family.natural(own).0;
-            sides.resize(theta.len(), (f64::INFINITY, f64::NEG_INFINITY));
-            sides.iter_mut().zip(theta).for_each(|(side, theta)| *side = (side.0.min(theta), side.1.max(theta)));
+    use super::{LANES, most_probable};
+
+    proptest! {
+        #[test]
+        fn a_list_has_the_most_probable_and_tells_the_share_of_the_rest(
+            scores in prop::collection::vec(prop_oneof![-40.0..0.0f32, Just(-7.5f32), Just(-1e4f32)], 1..100),
+            most in 1usize..40,
+        ) {
+            let mut blocks = vec![[f32::NEG_INFINITY; LANES]; scores.len().div_ceil(LANES)];
+            scores.iter().enumerate().for_each(|(at, score)| blocks[at / LANES][at % LANES] = *score);
+            let (mut order, mut listed) = (vec![3], vec![5]);
+            let told = most_probable(&mut blocks, scores.len(), most, &mut order, &mut listed);
+            listed.sort_unstable();
+            let mut expected: Vec<u32> = (0..scores.len() as u32).collect();
+            expected.sort_by(|a, b| scores[*b as usize].total_cmp(&scores[*a as usize]));
+            expected.truncate(most);
+            expected.sort_unstable();
+            prop_assert_eq!(&listed, &expected);
+            let share = |score: &f32| f64::from(*score).exp();
+            let total: f64 = scores.iter().map(share).sum();
+            let rest: f64 = (0..).zip(&scores).filter(|(at, _)| !listed.contains(at)).map(|(_, score)| share(score)).sum();
+            prop_assert!(total == 0.0 || (told - rest / total).abs() < 1e-5, "{told}, not {}", rest / total);
         }
-        Self { covariance, sides }
-    }
-
-    /// At least the largest logarithm of how much more likely a cluster is at `x` than at `near`.
-    fn of(&self, x: &[f32], near: &[f32]) -> f64 {
-        let family = self.covariance.family();
-        let phi = |row: &[f32]| family.phi(&wide(row));
-        phi(x).iter().zip(phi(near)).zip(&self.sides).map(|((x, near), (low, high))| ((x - near) * low).max((x - near) * high)).sum()
     }
 }
