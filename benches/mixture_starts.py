@@ -1,7 +1,9 @@
 """Mixtures from each start by each method, with several seeds: the table of Zaheer et al. 2017, appendix F, for any data.
 
 usage: mixture_starts.py DATA.npy --labels LABELS.npy --tessera target/release/tessera [--clusters 100] [--iterations 40] [--seeds 5] [--threads 2]
-Prints, as a table in Markdown, the purity and the mean log-likelihood of points held out, each the mean over seeds and its standard deviation.
+                         [--methods em,esca,canopy1,canopy2]
+Prints, as tables in Markdown, the purity and the mean log-likelihood of points held out, and seconds: for an iteration, for the set-up (first
+means, groups of points), and for all, each the mean over seeds and its standard deviation.
 """
 
 import argparse
@@ -18,9 +20,9 @@ parser.add_argument("--clusters", type=int, default=100)
 parser.add_argument("--iterations", type=int, default=40)
 parser.add_argument("--seeds", type=int, default=5)
 parser.add_argument("--threads", type=int, default=2)
+parser.add_argument("--methods", default="em,esca,canopy1,canopy2")
 arguments = parser.parse_args()
 
-METHODS = ["em", "esca", "canopy1", "canopy2"]
 STARTS = ["random1", "random2", "kmeans++", "cover-tree"]
 
 
@@ -38,12 +40,20 @@ def cell(values, digits):
     return f"{statistics.mean(values):.{digits}f} ± {spread:.{digits}f}"
 
 
-print(f"{arguments.clusters} clusters, {arguments.iterations} iterations, {arguments.seeds} seeds: purity, likelihood\n")
-print("| | " + " | ".join(STARTS) + " |\n|---" + "|---" * len(STARTS) + "|")
-for method in METHODS:
-    row = []
+MEASURES = {
+    "purity, likelihood of points held out": [("purity", 3), ("llh_mix", 2)],
+    "seconds for an iteration, for the set-up, for all": [("s_per_iteration", 4), ("s_setup", 2), ("s_total", 2)],
+}
+
+runs = {}
+for method in arguments.methods.split(","):
     for start in STARTS:
-        runs = [fit(method, start, seed) for seed in range(arguments.seeds)]
-        row.append(cell([run["purity"] for run in runs], 3) + ", " + cell([run["llh_mix"] for run in runs], 2))
-        print(f"{method} {start}: {row[-1]}", file=sys.stderr)
-    print(f"| {method} | " + " | ".join(row) + " |", flush=True)
+        runs[method, start] = [fit(method, start, seed) for seed in range(arguments.seeds)]
+        print(method, start, file=sys.stderr)
+for words, measures in MEASURES.items():
+    print(f"{arguments.clusters} clusters, {arguments.iterations} iterations, {arguments.seeds} seeds: {words}\n")
+    print("| | " + " | ".join(STARTS) + " |\n|---" + "|---" * len(STARTS) + "|")
+    for method in arguments.methods.split(","):
+        cells = [", ".join(cell([run[key] for run in runs[method, start]], digits) for key, digits in measures) for start in STARTS]
+        print(f"| {method} | " + " | ".join(cells) + " |")
+    print()

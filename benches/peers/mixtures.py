@@ -1,11 +1,13 @@
 """Mixtures of diagonal Gaussians: Tessera beside scikit-learn, from equal first means, in one run, on the same threads.
 
 usage: mixtures.py DATA.npy --tessera target/release/tessera [--labels LABELS.npy] [--clusters 100,1000] [--iterations 10]
-                   [--methods em,esca,canopy1,canopy2] [--threads 2] [--tree] [--converge N]
+                   [--methods em,esca,canopy1,canopy2] [--threads 2] [--tree] [--converge N] [--to-purity 0.7,0.8]
 Both hold out each tenth point and tell the mean log-likelihood of these. scikit-learn starts from the same means, equal shares and the
 variance of all points, and adds the same floor (0.001) to variances; seconds for an iteration are those of one more than `iterations`
 less those of one, each the fastest of several runs. `--tree` asks a cover tree and scikit-learn's BallTree for the nearest neighbour of 1,000 held-out points, one at a time.
-`--converge N`: N iterations of each in place of those that are timed, to compare what they end with.
+`--converge N`: N iterations of each in place of those that are timed, to compare what they end with. A method `canopy2:64` has lists of 64 clusters.
+`--to-purity P,…`: alone Canopy II and scikit-learn's MiniBatchKMeans, each from its own start, and the seconds from the points in memory to
+each purity of the points fitted; what tells the purity does not count.
 needs: pip install numpy scikit-learn
 """
 
@@ -30,6 +32,7 @@ parser.add_argument("--tree", action="store_true")
 parser.add_argument("--converge", type=int, default=0)
 parser.add_argument("--seeds", type=int, default=1)
 parser.add_argument("--without-peer", action="store_true")
+parser.add_argument("--to-purity")
 arguments = parser.parse_args()
 os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
 
@@ -82,7 +85,38 @@ if arguments.tree:
     tell(program="numpy, all compared, 100 at a time", s_per_1000=time.perf_counter() - start)
     tell(program="tessera cover tree", **tessera("eval", "cover-tree", "--data", f"{folder}/fitted.npy", "--queries", f"{folder}/asked.npy"))
 
+def told_purities(program, clusters, runs):
+    """Of runs, each a list of seconds and purity, the mean seconds to each purity; none where a seed did not reach it."""
+    wanted = [float(purity) for purity in arguments.to_purity.split(",")]
+    first = lambda run, purity: min((seconds for seconds, reached in run if reached >= purity), default=None)
+    times = {purity: [first(run, purity) for run in runs] for purity in wanted}
+    means = {purity: None if None in found else float(np.mean(found)) for purity, found in times.items()}
+    curve = [[float(value) for value in point] for point in np.mean(runs, axis=0)]
+    tell(program=program, clusters=clusters, d=points.shape[1], seeds=len(runs), s_to_purity=means, seconds_and_purity=curve)
+
+
+def times_to_purity(clusters):
+    canopy, batches = [], []
+    for seed in range(arguments.seeds):
+        canopy.append([])
+        for rounds in (1, 2, 4, 8, 16):
+            found = tessera("eval", "canopy", "--data", arguments.data, "--labels", arguments.labels, "--clusters", clusters, "--method", "canopy2",
+                            "--iterations", rounds, "--seed", seed)
+            canopy[-1].append((found["s_total"], found["purity"]))
+        batches.append([])
+        for rounds in (1, 2, 4, 8, 16):
+            model = MiniBatchKMeans(clusters, max_iter=rounds, max_no_improvement=None, n_init=1, compute_labels=False, random_state=seed)
+            begun = time.perf_counter()
+            model.fit(fitted)
+            batches[-1].append((time.perf_counter() - begun, purity(model.predict(fitted))))
+    told_purities("tessera canopy2", clusters, canopy)
+    told_purities("scikit-learn mini-batch k-means", clusters, batches)
+
+
 for k in map(int, arguments.clusters.split(",")):
+    if arguments.to_purity:
+        times_to_purity(k)
+        continue
     for seed in range(arguments.seeds):
         start, _ = kmeans_plusplus(fitted, k, random_state=seed)
         np.save(f"{folder}/start.npy", start.astype(np.float32))
@@ -109,7 +143,9 @@ for k in map(int, arguments.clusters.split(",")):
             )
         for method in arguments.methods.split(","):
             words = ["--labels", arguments.labels] if arguments.labels else []
-            found = tessera("eval", "canopy", "--data", arguments.data, *words, "--clusters", k, "--method", method, "--init", f"{folder}/start.npy",
+            name, _, candidates = method.partition(":")
+            words += ["--candidates", candidates] if candidates else []
+            found = tessera("eval", "canopy", "--data", arguments.data, *words, "--clusters", k, "--method", name, "--init", f"{folder}/start.npy",
                             "--iterations", (rounds if arguments.converge else 1 + rounds), "--seed", seed)
             tell(program=f"tessera {method}", seed=seed, **{name: found[name] for name in (
                 "clusters", "d", "s_per_iteration", "s_draw", "s_update", "s_tree", "one_pass_s", "llh_mix", "llh_max", "purity", "nmi", "acceptance", "densities", "bytes")})
@@ -117,5 +153,6 @@ for k in map(int, arguments.clusters.split(",")):
         begun = time.perf_counter()
         means = MiniBatchKMeans(k, random_state=0, n_init=1).fit(fitted)
         tell(program="scikit-learn mini-batch k-means", clusters=k, s_total=time.perf_counter() - begun, purity=purity(means.labels_))
-one = tessera("eval", "canopy", "--data", arguments.data, "--clusters", 1, "--method", "em", "--iterations", 2)
-tell(program="one Gaussian", llh_mix=one["llh_mix"])
+if not arguments.to_purity:
+    one = tessera("eval", "canopy", "--data", arguments.data, "--clusters", 1, "--method", "em", "--iterations", 2)
+    tell(program="one Gaussian", llh_mix=one["llh_mix"])

@@ -106,6 +106,25 @@ fn the_number_may_be_left_open() {
 }
 
 #[test]
+fn what_was_asked_for_outlives_the_cache() {
+    let world = world();
+    let found = clusters(&world, "--by colours --clusters 3 -k 50 --seed 5");
+    fs::remove_file(world.at("lib.tessera/cache.db")).unwrap();
+    assert_eq!(clusters(&world, "-k 50"), found, "lost clusters are found again as they were asked for");
+    // Also vectors that the user brought.
+    let rows = (0..36).map(|at| format!("{}-{:02}.png,{},{}\n", at / 12, at % 12, 1 + at / 18, 1 + at % 2));
+    world.file("own.csv", ("path,x,y\n".to_owned() + &rows.collect::<String>()).as_bytes());
+    world.run(["import", "lib.tessera", "photos", "--labels", "none", "--vectors", "own.csv"]).ended(0);
+    let found = clusters(&world, "--by own --clusters 4");
+    fs::remove_file(world.at("lib.tessera/cache.db")).unwrap();
+    assert_eq!(clusters(&world, ""), found);
+    assert_eq!((&found["by"], &found["asked"]), (&"own".into(), &4.into()));
+    world.run("cluster lib.tessera --by colours --clusters 2".split(' ')).ended(0);
+    fs::remove_file(world.at("lib.tessera/cache.db")).unwrap();
+    assert_eq!(clusters(&world, "")["asked"], 2, "the newest word holds");
+}
+
+#[test]
 fn clusters_follow_the_library() {
     let world = world();
     let before = clusters(&world, "--by colours --clusters 3 -k 50");

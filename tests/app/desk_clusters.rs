@@ -68,6 +68,17 @@ fn clusters_are_found_gone_on_with_and_kept() {
     desk.run(Command::Open(folder));
     until(&mut desk, "kept clusters are shown", |desk| desk.clusters().answer().is_some());
     assert_eq!((answer(&desk).kept.iterations(), answer(&desk).all()), (40, before));
+    // Lost with the cache, they are found again as they were asked for.
+    let folder = desk.folder().unwrap().to_owned();
+    drop(desk);
+    std::fs::remove_file(folder.join("cache.db")).unwrap();
+    let mut desk = crate::desk::desk(session(&world));
+    desk.watch_clusters(true);
+    desk.run(Command::Open(folder));
+    until(&mut desk, "lost clusters are found again", |desk| {
+        desk.clusters().answer().is_some() && !desk.jobs().is_running(&JobKind::FindClusters)
+    });
+    assert_eq!((answer(&desk).kept.aim(), answer(&desk).kept.iterations()), (aim(Some(2)), 20));
     // Left open, numbers are tried; another number begins anew.
     run(&mut desk, Command::FindClusters(aim(None)));
     let found = answer(&desk);

@@ -33,8 +33,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
         let is_same = arguments.by.is_none() && arguments.clusters.is_none() && !arguments.again;
         let is_shown = is_same && !is_said && arguments.iterations.is_none() && changed.is_none();
         let kept = if changed.is_some() { changed } else { hold(library).clusters()? };
-        let aim = match kept.as_ref().filter(|_| is_same) {
-            Some(kept) => kept.aim(),
+        let same = match &kept {
+            _ if !is_same => None,
+            Some(kept) => Some(kept.aim()),
+            None => hold(library).cluster_aim()?,
+        };
+        let aim = match same {
+            Some(aim) => aim,
             None => {
                 let clusters = arguments.clusters.and_then(|wanted| wanted.0);
                 ClusterAim { look: arguments.by.clone(), clusters, seed: librarian.session.seed() }

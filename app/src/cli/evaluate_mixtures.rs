@@ -82,7 +82,7 @@ pub(super) fn canopy(session: &Session, arguments: &EvalCanopy, out: &Output) ->
     out.answer(
         || {
             json!({"method": method, "covariance": covariance, "s_per_iteration": scores.iteration_s, "s_draw": scores.draw_s,
-                "s_update": scores.update_s, "s_setup": scores.setup_s, "s_tree": scores.tree_s, "one_pass_s": scores.one_pass_s,
+                "s_update": scores.update_s, "s_setup": scores.setup_s, "s_tree": scores.tree_s, "s_total": scores.total_s, "one_pass_s": scores.one_pass_s,
                 "purity": scores.purity, "nmi": scores.nmi, "llh_max": scores.likelihood_max, "llh_mix": scores.likelihood_mix,
                 "acceptance": scores.acceptance, "densities": scores.evaluations, "clusters": clusters, "used": scores.used,
                 "n": scores.n, "d": scores.d, "iterations": arguments.iterations, "bytes": scores.bytes})

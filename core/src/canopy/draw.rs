@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use super::alias::AliasTable;
 use super::components::{Components, LANES, Packed, Scores, exponentials, largest};
 use super::data::{MixtureData, wide};
-use super::envelope::ClusterTree;
-use super::family::{Covariance, Parameters};
+use super::envelope::{ClusterTree, NaturalBox};
+use super::family::Parameters;
 use super::options::{ClusterDraw, MixtureOptions};
 use super::outcomes::Frontier;
 use crate::error::Result;
@@ -25,6 +25,9 @@ const ANY: (f64, f64) = (1e-3, 0.05);
 
 /// Rounds of rejection after which all clusters are compared.
 const ROUNDS: usize = 16;
+
+/// Clusters of which one alone tells whether any may be in a list, at first.
+const CHUNK: usize = 8;
 
 /// Responsibilities below this add nothing that f32 sums of whole points would keep.
 const LEAST_SHARE: f32 = 1e-8;
@@ -263,7 +266,7 @@ impl Pass<'_> {
             let mut drawn = Drawn::default();
             let (first, count) = (self.data.group_range(groups.start).start, groups.len());
             let (mut scores, mut near, mut packed) = (Vec::new(), Vec::new(), Packed::default());
-            let (mut order, mut listed): (Vec<u64>, Vec<u32>) = (Vec::new(), Vec::new());
+            let mut listed: Vec<u32> = Vec::new();
             if tree.is_none() {
                 self.surrogate_scores(&groups, &mut scores);
                 drawn.evaluated += (count * self.components.count()) as u64;
@@ -283,7 +286,7 @@ impl Pass<'_> {
                 } else {
                     near.clear();
                     near.extend(scores[at..].iter().step_by(count));
-                    self.most_probable(&mut near, most_listed, &mut order, &mut listed)
+                    most_probable(&mut near, self.components.count(), most_listed, &mut listed)
                 };
                 listed.sort_unstable();
                 let any_share = outside.clamp(ANY.0, ANY.1);
@@ -301,30 +304,6 @@ impl Pass<'_> {
             }
             drawn
         }))
-    }
-
-    /// The `most` clusters of the largest scores at a surrogate, and the share of the rest.
-    fn most_probable(&self, scores: &mut [Scores], most: usize, order: &mut Vec<u64>, listed: &mut Vec<u32>) -> f64 {
-        listed.clear();
-        let clusters = self.components.count();
-        if most >= clusters {
-            listed.extend(0..clusters as u32);
-            return 0.0;
-        }
-        order.clear();
-        // The larger the score the smaller the key; of equals the first cluster.
-        let key = |(score, cluster): (&f32, u64)| {
-            let bits = (score + 0.0).to_bits();
-            let ascending = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
-            u64::from(!ascending) << 32 | cluster
-        };
-        order.extend(scores.as_flattened()[..clusters].iter().zip(0..).map(key));
-        order.select_nth_unstable(most - 1);
-        listed.extend(order[..most].iter().map(|key| *key as u32));
-        let top = largest(scores.iter().copied());
-        let total = exponentials(scores, top);
-        let inside: f32 = listed.iter().map(|cluster| scores[*cluster as usize / LANES][*cluster as usize % LANES]).sum();
-        f64::from(1.0 - inside / total).max(0.0)
     }
 
     /// One step of a point with a list of clusters, of which `scores` are its own scores.
@@ -412,6 +391,35 @@ impl Pass<'_> {
     }
 }
 
+/// The `most` clusters of the largest scores at a surrogate, of so many, and the share of the rest.
+/// O(clusters).
+fn most_probable(scores: &mut [Scores], clusters: usize, most: usize, listed: &mut Vec<u32>) -> f64 {
+    listed.clear();
+    if most >= clusters {
+        listed.extend(0..clusters as u32);
+        return 0.0;
+    }
+    // The larger the score the smaller the key.
+    let key = |score: &f32| {
+        let bits = (score + 0.0).to_bits();
+        let ascending = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
+        !ascending
+    };
+    let keys: Vec<u32> = scores.as_flattened()[..clusters].iter().map(key).collect();
+    // As many keys as are wanted, one in each of so many chunks, are no larger than this.
+    let mut least: Vec<u32> = keys.chunks(CHUNK).map(|chunk| chunk.iter().fold(u32::MAX, |least, key| least.min(*key))).collect();
+    let bar = if most < least.len() { *least.select_nth_unstable(most - 1).1 } else { u32::MAX };
+    // Of equals the first cluster.
+    let reached = keys.iter().zip(0u64..).filter(|(key, _)| **key <= bar);
+    let mut order: Vec<u64> = reached.map(|(key, cluster)| u64::from(*key) << 32 | cluster).collect();
+    order.select_nth_unstable(most - 1);
+    listed.extend(order[..most].iter().map(|key| *key as u32));
+    let top = largest(scores.iter().copied());
+    let total = exponentials(scores, top);
+    let inside: f32 = listed.iter().map(|cluster| scores[*cluster as usize / LANES][*cluster as usize % LANES]).sum();
+    f64::from(1.0 - inside / total).max(0.0)
+}
+
 /// The cluster at which the running sum of shares passes `left`. O(n).
 pub(super) fn pick(shares: &[Scores], mut left: f32) -> u32 {
     let mut last = 0;
@@ -467,28 +475,32 @@ impl<'a> Near<'a> {
     }
 }
 
-/// The least and the largest natural parameter of all clusters, value by value.
-struct NaturalBox {
-    covariance: Covariance,
-    sides: Vec<(f64, f64)>,
-}
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
 
-impl NaturalBox {
-    fn new(covariance: Covariance, parameters: &[Parameters]) -> Self {
-        let family = covariance.family();
-        let mut sides: Vec<(f64, f64)> = Vec::new();
-        for own in parameters {
-            let theta = family.natural(own).0;
-            sides.resize(theta.len(), (f64::INFINITY, f64::NEG_INFINITY));
-            sides.iter_mut().zip(theta).for_each(|(side, theta)| *side = (side.0.min(theta), side.1.max(theta)));
+    use super::{LANES, most_probable};
+
+    proptest! {
+        #[test]
+        fn a_list_has_the_most_probable_and_tells_the_share_of_the_rest(
+            scores in prop::collection::vec(prop_oneof![-40.0..0.0f32, Just(-7.5f32), Just(-1e4f32)], 1..400),
+            most in 1usize..70,
+        ) {
+            let mut blocks = vec![[f32::NEG_INFINITY; LANES]; scores.len().div_ceil(LANES)];
+            scores.iter().enumerate().for_each(|(at, score)| blocks[at / LANES][at % LANES] = *score);
+            let mut listed = vec![5];
+            let told = most_probable(&mut blocks, scores.len(), most, &mut listed);
+            listed.sort_unstable();
+            let mut expected: Vec<u32> = (0..scores.len() as u32).collect();
+            expected.sort_by(|a, b| scores[*b as usize].total_cmp(&scores[*a as usize]));
+            expected.truncate(most);
+            expected.sort_unstable();
+            prop_assert_eq!(&listed, &expected);
+            let share = |score: &f32| f64::from(*score).exp();
+            let total: f64 = scores.iter().map(share).sum();
+            let rest: f64 = (0..).zip(&scores).filter(|(at, _)| !listed.contains(at)).map(|(_, score)| share(score)).sum();
+            prop_assert!(total == 0.0 || (told - rest / total).abs() < 1e-5, "{told}, not {}", rest / total);
         }
-        Self { covariance, sides }
-    }
-
-    /// At least the largest logarithm of how much more likely a cluster is at `x` than at `near`.
-    fn of(&self, x: &[f32], near: &[f32]) -> f64 {
-        let family = self.covariance.family();
-        let phi = |row: &[f32]| family.phi(&wide(row));
-        phi(x).iter().zip(phi(near)).zip(&self.sides).map(|((x, near), (low, high))| ((x - near) * low).max((x - near) * high)).sum()
     }
 }

@@ -79,6 +79,9 @@ impl Default for MixtureOptions {
 /// Clusters up to which comparing all is as quick as anything.
 const FEW: usize = 32;
 
+/// The fewest and the most clusters in lists, where nothing else is asked for.
+const LISTED: (usize, usize) = (32, 64);
+
 impl MixtureOptions {
     /// The method, with [`MixtureMethod::Auto`] resolved.
     pub fn chosen(&self) -> MixtureMethod {
@@ -90,13 +93,15 @@ impl MixtureOptions {
     }
 
     /// Points that share a surrogate: the more clusters, the more, so that comparing surrogates
-    /// with all clusters costs no more than comparing points with their lists.
+    /// with all clusters costs no more than comparing points with their lists; Canopy I has none,
+    /// and half as many surrogates.
     pub fn surrogate_points(&self) -> usize {
-        self.surrogate_points.unwrap_or_else(|| (self.clusters / 32).clamp(16, 64)).max(1)
+        let listed = if self.chosen() == MixtureMethod::Canopy1 { LISTED.0 } else { LISTED.1 };
+        self.surrogate_points.unwrap_or_else(|| (self.clusters / listed).clamp(16, 64)).max(1)
     }
 
     /// Clusters in the lists of Canopy II.
     pub fn candidates(&self) -> usize {
-        self.candidates.unwrap_or_else(|| (self.clusters / 8).next_multiple_of(16).clamp(32, 128)).max(1)
+        self.candidates.unwrap_or_else(|| (self.clusters / 8).next_multiple_of(16).clamp(LISTED.0, LISTED.1)).max(1)
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::cache::Cache;
 use super::chain::Head;
+use super::clusters::AIM;
 use super::event::{Event, EventId};
 use super::files::{CACHE, DATABASE, JOURNAL, Scratch, beside, copy, is_library, keep_damaged, of_database, remove};
 use super::journal::{self, DamagedLine, Line};
@@ -159,7 +160,7 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
         }
         done.lost.extend(lost);
         store.settle();
-        for choice in [SWITCH, PAIR] {
+        for choice in [SWITCH, PAIR].into_iter().chain(AIM) {
             if let Some(value) = damaged.as_deref().and_then(|path| fact_of(path, choice, progress)) {
                 store.set_fact(choice, value)?;
             }

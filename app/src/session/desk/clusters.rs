@@ -52,6 +52,8 @@ pub struct Clusters {
     in_vain: usize,
     /// The images of the clusters for which a run was begun because many had come or gone.
     renewed: Option<usize>,
+    /// Whether a run was begun because the clusters were lost.
+    is_made_again: bool,
 }
 
 /// What is known of clusters.
@@ -130,8 +132,8 @@ pub(super) enum Message {
     Found(u64, Arc<ClusterAnswer>),
     /// A run has ended; with words if it failed.
     Ended(u64, Option<String>),
-    /// What is known of kept clusters.
-    Known { run: u64, answer: Option<Arc<ClusterAnswer>>, sets: Vec<(Arc<str>, usize)>, new: usize },
+    /// What is known of kept clusters; where they are lost, what was asked for.
+    Known { run: u64, answer: Option<Arc<ClusterAnswer>>, lost: Option<ClusterAim>, sets: Vec<(Arc<str>, usize)>, new: usize },
     /// New images have clusters, all but so many, which have no such vector.
     Assigned { run: u64, answer: Option<Arc<ClusterAnswer>>, new: usize },
 }
@@ -158,7 +160,7 @@ impl Part for Clusters {
                 self.ask(ctx);
             }
             Message::Found(..) | Message::Ended(..) => {}
-            Message::Known { run, answer, sets, new } => {
+            Message::Known { run, answer, lost, sets, new } => {
                 (self.is_asked, self.is_known, self.sets) = (false, true, sets);
                 let is_older =
                     answer.as_ref().zip(self.answer.as_ref()).is_some_and(|(new, old)| new.kept.iterations() < old.kept.iterations());
@@ -167,6 +169,7 @@ impl Part for Clusters {
                     self.new = new;
                     self.assign_if_due(ctx);
                     self.renew_if_due(ctx);
+                    self.make_again_if_due(ctx, lost);
                 }
                 if std::mem::take(&mut self.is_asked_again) {
                     self.ask(ctx);
@@ -298,6 +301,15 @@ impl Clusters {
         self.find(ctx, kept.aim());
     }
 
+    /// Finds clusters that are lost again, by what was asked for; not again if that was stopped.
+    fn make_again_if_due(&mut self, ctx: &mut Context, lost: Option<ClusterAim>) {
+        let is_busy = ctx.jobs.is_importing() || ctx.jobs.is_running(&JobKind::FindClusters);
+        if let Some(aim) = lost.filter(|_| self.is_watched && !is_busy && !self.is_made_again) {
+            self.is_made_again = true;
+            self.find(ctx, aim);
+        }
+    }
+
     fn replace(&mut self, ctx: &Context, answer: Option<Arc<ClusterAnswer>>) {
         ctx.drop_elsewhere(std::mem::replace(&mut self.answer, answer));
     }
@@ -324,9 +336,10 @@ impl Clusters {
                 // A cache that cannot be read is told of where it is needed.
                 None => library.clusters().unwrap_or_default().map(Arc::new),
             };
+            let lost = if kept.is_none() { library.cluster_aim().unwrap_or_default() } else { None };
             let kept = kept.map(|kept| followed(library, kept, in_vain));
             let new = kept.as_ref().map_or(0, |kept| without(library, kept));
-            Message::Known { run, answer: kept.map(|kept| Arc::new(ClusterAnswer::new(library, kept))), sets, new }
+            Message::Known { run, answer: kept.map(|kept| Arc::new(ClusterAnswer::new(library, kept))), lost, sets, new }
         });
     }
 }

@@ -4,7 +4,8 @@
 //! their principal axes; a mixture of round Gaussians ([`crate::canopy`]) has its clusters there.
 //! [`ClusterRun`] fits it iteration by iteration, while the library is free; what it has found is
 //! kept in the cache ([`KeptClusters`]) and follows the library: images that come are assigned by
-//! the mixture, images that go leave. A lost cache is made again by fitting again.
+//! the mixture, images that go leave. What was asked for is kept in the library itself, so that a
+//! lost cache is made again by fitting again ([`Library::cluster_aim`]).
 //!
 //! A cluster is named by its images' labels: labelling them is naming it, so a name outlives any
 //! fit.
@@ -23,11 +24,16 @@ use super::Library;
 use super::event::EventId;
 use super::looks::Look;
 use crate::error::Result;
+use crate::hash::hash64;
 use crate::ids::ItemId;
 use crate::linalg::single::direction;
 
 /// The name of the checkpoint.
 const MODEL: &str = "clusters";
+
+/// Facts in the store, of the clusters that were kept last: the number that was asked for, 0 where
+/// it was left open; the seed; and by what images are compared, as [`number_of`] tells it.
+pub(super) const AIM: [&str; 3] = ["clusters asked", "clusters seed", "clusters by"];
 
 impl Library {
     /// The clusters that were kept, of the images that are there now: images that came since are
@@ -53,7 +59,27 @@ impl Library {
         if kept.images_fitted().any(|id| self.state.image(id).is_none_or(|image| image.content.is_none())) {
             return Ok(());
         }
-        self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), kept.to_bytes())
+        self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), kept.to_bytes())?;
+        let values = [kept.asked().unwrap_or(0) as i64, kept.seed as i64, number_of(&kept.look())];
+        for (name, value) in AIM.into_iter().zip(values) {
+            if self.read_only.is_none() && self.store.fact(name)? != Some(value) {
+                self.store.set_fact(name, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was asked for of the clusters that were kept last, also where these are lost with the
+    /// cache. Vectors that the user brought and took away since are not told. None where no clusters
+    /// were ever kept.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the library cannot be read.
+    pub fn cluster_aim(&self) -> Result<Option<ClusterAim>> {
+        let [asked, seed, by] = AIM.map(|name| self.store.fact(name));
+        let (Some(asked), Some(seed), by) = (asked?, seed?, by?) else { return Ok(None) };
+        let look = Look::all(&self.state).find(|look| Some(number_of(look)) == by);
+        Ok(Some(ClusterAim { look, clusters: usize::try_from(asked).ok().filter(|asked| *asked > 0), seed: seed as u64 }))
     }
 
     /// The vector of an image by which it is compared, of length 1; none where it is not known.
@@ -61,4 +87,10 @@ impl Library {
         let image = self.state.image(id).filter(|image| image.is_live())?;
         Some(direction(&self.seen_anywhere(look, image)?.vector(look, common)))
     }
+}
+
+/// What stands for vectors in a fact: a hash of their name.
+fn number_of(look: &Look) -> i64 {
+    let kind = if matches!(look, Look::Brought(_)) { "brought" } else { "built in" };
+    hash64(format!("{kind} {}", look.name()).as_bytes()) as i64
 }
