@@ -70,8 +70,8 @@ impl Library {
     }
 
     /// What was asked for of the clusters that were kept last, also where these are lost with the
-    /// cache. Vectors that the user brought and took away since are not told. None where no clusters
-    /// were ever kept.
+    /// cache. Vectors that the user brought and took away since are not told. None where no
+    /// clusters were ever kept.
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the library cannot be read.
