@@ -199,6 +199,8 @@ pub enum Command {
     LoadModel(PathBuf),
     /// Delete a saved model of this library.
     DeleteModel(PathBuf),
+    /// Ask a cluster about the collection on show.
+    AskCluster(RemoteCluster, RemoteQuestion),
     /// Try the network in a file or a folder, and keep it.
     AddNetwork(PathBuf),
     /// Remove a network that the user brought.
@@ -240,6 +242,28 @@ pub enum Command {
 /// A job's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u64);
+
+/// Where questions are answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteCluster {
+    /// The address of a Dask scheduler; empty asks in the process itself, on this machine.
+    pub scheduler: String,
+    /// The Python interpreter that has the package; empty is `python3`.
+    pub python: String,
+}
+
+/// A question to a collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RemoteQuestion {
+    /// What an image file shows.
+    Recognise(PathBuf),
+    /// Which images are most like an image file.
+    Similar(PathBuf),
+    /// Which images words are about.
+    Search(String),
+    /// How often images are recognised rightly, each without its object.
+    Evaluate,
+}
 
 /// An image to be recognised.
 #[derive(Clone, Debug)]
@@ -320,6 +344,7 @@ impl Command {
                 | Self::GoBack
                 | Self::Check
                 | Self::BackUp(_)
+                | Self::AskCluster(..)
                 | Self::LookAtHealth
                 | Self::ListFolder(_)
                 | Self::Reveal(_)

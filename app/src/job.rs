@@ -84,6 +84,8 @@ pub enum JobKind {
     Export,
     /// Makes a backup of the library.
     BackUp,
+    /// Asks a cluster about a collection.
+    AskCluster,
     /// Decodes the picture on display.
     Picture,
 }
@@ -128,6 +130,7 @@ impl JobKind {
             Self::CountClassFolders => "Counting class folders",
             Self::Export => "Exporting",
             Self::BackUp => "Backing up",
+            Self::AskCluster => "Asking the cluster",
             Self::Picture => "Picture",
         })
     }
@@ -150,6 +153,7 @@ impl JobKind {
             | Self::FindClusters
             | Self::PlanImport
             | Self::CountClassFolders
+            | Self::AskCluster
             | Self::Picture => true,
             Self::CatchUp
             | Self::Import(_)

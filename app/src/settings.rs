@@ -34,6 +34,11 @@ pub struct Settings {
     pub picture_megabytes: u64,
     /// Memory for thumbnails in the window, in megabytes.
     pub thumbnail_megabytes: usize,
+    /// The address of the Dask scheduler that is asked about collections; empty asks on this
+    /// machine.
+    pub scheduler: String,
+    /// The Python interpreter that has the package for that; empty is `python3`.
+    pub python: String,
     /// Libraries and folders that were opened recently, the last first.
     pub recents: Vec<PathBuf>,
 }
@@ -77,6 +82,8 @@ impl Default for Settings {
             threads: 0,
             picture_megabytes: PICTURE_MEGABYTES,
             thumbnail_megabytes: 96,
+            scheduler: String::new(),
+            python: String::new(),
             recents: Vec::new(),
         }
     }
@@ -202,6 +209,8 @@ impl Settings {
             "threads" => self.threads = within(read(value, "a whole number")?, 0, 1024, "0 to 1024")?,
             "picture_megabytes" => self.picture_megabytes = within(read(value, "a whole number")?, 64, 65_536, "64 to 65536")?,
             "thumbnail_megabytes" => self.thumbnail_megabytes = within(read(value, "a whole number")?, 16, 4096, "16 to 4096")?,
+            "scheduler" => self.scheduler = read(value, "a text")?,
+            "python" => self.python = read(value, "a text")?,
             "recents" => self.recents = read::<Vec<PathBuf>>(value, "a list of paths")?.into_iter().take(RECENTS).collect(),
             _ => return Err("is no setting of this version".into()),
         }
@@ -227,7 +236,8 @@ impl Settings {
         format!(
             "{{\n    \"theme\": \"{}\",\n    \"scale\": {:?},\n    \"thumbnail_side\": {:?},\n    \"answered\": {},\n    \"hits\": {},\n    \
              \"search_leaves\": {},\n    \"label_order\": \"{}\",\n    \
-             \"threads\": {},\n    \"picture_megabytes\": {},\n    \"thumbnail_megabytes\": {},\n    \"recents\": [{}],\n}}\n",
+             \"threads\": {},\n    \"picture_megabytes\": {},\n    \"thumbnail_megabytes\": {},\n    \
+             \"scheduler\": {},\n    \"python\": {},\n    \"recents\": [{}],\n}}\n",
             self.theme.name(),
             self.scale,
             self.thumbnail_side,
@@ -238,6 +248,8 @@ impl Settings {
             self.threads,
             self.picture_megabytes,
             self.thumbnail_megabytes,
+            text(&self.scheduler),
+            text(&self.python),
             recents.join(", ")
         )
     }

@@ -48,16 +48,21 @@ fn metric_of(name: &str) -> PyResult<Metric> {
     }
 }
 
-const KINDS: [(&str, TreeKind); 5] = [
+const KINDS: [(&str, TreeKind); 6] = [
     ("rp", TreeKind::RandomProjection),
     ("kd", TreeKind::Kd),
     ("pca", TreeKind::Principal),
     ("chronological", TreeKind::Chronological),
     ("forest", TreeKind::Forest),
+    ("oblique", TreeKind::Oblique),
 ];
 
-const RULES: [(&str, SelectionRule); 3] =
-    [("natural", SelectionRule::Natural), ("voting", SelectionRule::Voting), ("lookup", SelectionRule::Lookup)];
+const RULES: [(&str, SelectionRule); 4] = [
+    ("natural", SelectionRule::Natural),
+    ("voting", SelectionRule::Voting),
+    ("lookup", SelectionRule::Lookup),
+    ("labels", SelectionRule::AllLabels),
+];
 
 fn named<T: Copy>(list: &[(&str, T)], option: &'static str, name: &str, expected: &'static str) -> PyResult<T> {
     list.iter().find(|(own, _)| *own == name).map(|(_, value)| *value).ok_or_else(|| refused(option, name, expected))
@@ -122,8 +127,8 @@ impl Candidates {
         told: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let metric = metric_of(metric)?;
-        let kind = named(&KINDS, "trees", kind, "rp, kd, pca, chronological or forest")?;
-        let rule = named(&RULES, "selection", rule, "natural, voting or lookup")?;
+        let kind = named(&KINDS, "trees", kind, "rp, kd, pca, chronological, forest or oblique")?;
+        let rule = named(&RULES, "selection", rule, "natural, labels, voting or lookup")?;
         let d = points.shape()[1];
         let (points, tuned, checked) = (points.as_slice()?, tuned.as_slice()?, checked.as_slice()?);
         let rest = rest.as_ref().map(|rest| rest.as_slice()).transpose()?;
@@ -140,7 +145,7 @@ impl Candidates {
             let labels = [10.max(k), 50.max(k)].map(|labels| labels.min(corpus.len()));
             let graph = KnnGraph::exact(corpus, corpus, labels[1], true, progress)?;
             let grown = grow(corpus, &graph, kind, trees, deepest, seed, progress)?;
-            let least = if rule == SelectionRule::Natural { deepest.saturating_sub(2) } else { deepest.saturating_sub(7) };
+            let least = deepest.saturating_sub(if rule.is_of_labels() { 2 } else { 7 });
             let grid = SelectionGrid {
                 selections: vec![rule],
                 depths: (least.max(1)..=deepest).collect(),

@@ -149,9 +149,10 @@ class CandidateNeighbors(_Neighbors):
     metric : ``"euclidean"`` or ``"cosine"``, one minus the cosine of the angle.
     trees : how trees part space: at medians of random projections, ``"rp"``, of coordinates of much
         variance, ``"kd"``, of directions of most variance, ``"pca"``, of all coordinates in turn,
-        ``"chronological"``, or as a ``"forest"`` that is trained on neighbours.
-    selection : ``"natural"``, by the probability to be a neighbour, ``"voting"``, by the trees that have a
-        row in the query's leaf, or ``"lookup"``, all of these.
+        ``"chronological"``, or as a ``"forest"`` that is trained on neighbours, along directions of some
+        coordinates where it is ``"oblique"``.
+    selection : ``"natural"``, by the probability to be a neighbour, ``"labels"``, all neighbours of the rows in
+        the query's leaves, ``"voting"``, by the trees that have a row in the query's leaf, or ``"lookup"``, all of these.
     n_trees : how many trees are grown; as many as it takes are used.
     random_state : the seed.
     progress : a callable of stage, steps done and steps in all, or a bar of tqdm.

@@ -68,8 +68,7 @@ class _RowByRow(ClassifierMixin, NativeEstimator):
         rng = check_random_state(self.random_state)
         scale = self.scale
         if scale is None:
-            greatest = np.abs(rows).max()
-            scale = greatest * np.sqrt(((rows / greatest) ** 2).sum(axis=1).max()) if greatest > 0 else 1.0
+            scale = _greatest_length(rows)
         native = self._native_of(rows.shape[1], float(scale), int(rng.randint(2**31 - 1)))
         self.scale_ = float(scale)
         return native, rng
@@ -86,6 +85,17 @@ class _RowByRow(ClassifierMixin, NativeEstimator):
         if not hasattr(self, "_fitted"):
             raise AttributeError("n_mistakes_: there are none before something is learned")
         return self._fitted.native.mistakes()
+
+
+def _greatest_length(rows: Any) -> float:
+    """That of the longest row; 1 where all are 0."""
+    with np.errstate(over="ignore", under="ignore"):
+        greatest = np.sqrt(np.einsum("ij,ij->i", rows, rows).max())
+    if not 1e-140 < greatest < 1e140:
+        # Squares are too large or too small for a number.
+        most = np.abs(rows).max()
+        greatest = most * np.sqrt(((rows / most) ** 2).sum(axis=1).max()) if most > 0 else 1.0
+    return greatest
 
 
 def _parts(rows: Any, numbers: Any) -> tuple[Any, Any]:

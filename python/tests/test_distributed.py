@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from PIL import Image
 
 import tessera
 from tessera import CkmClassifier, Library
+from tessera.distributed._run import Part, executor, run
 from tessera.distributed import ClusterLostError, Collection, LeftOutWarning, ShardError, VersionsDifferError
 
 CLASSES = ["poppy", "sea", "wren"]
@@ -294,3 +297,114 @@ def test_the_program_makes_the_same_collections(photos, tmp_path):
     assert told["added"] == 24
     found = Collection(tmp_path / "of-library").search("poppy field", k=30)
     assert [hit.score for hit in found] == [hit.score for hit in hits]
+
+
+def test_ray_gives_the_same(photos, expected, tmp_path):
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        with made(photos, tmp_path / "shards", 5, client=ray) as collection:
+            assert answers(collection) == expected
+            gone = collection.shards[2][0]
+            (tmp_path / "shards" / gone).unlink()
+            with pytest.raises(ShardError, match=f"{gone}: failed 3 times.*cannot be read"):
+                collection.similar([paint(5)], 24)
+            collection.leave_out = True
+            with pytest.warns(LeftOutWarning, match=gone):
+                assert len(collection.similar([paint(5)], 24)[0]) < 24
+        died, hung = str(tmp_path / "died"), str(tmp_path / "hung")
+
+        def die_once():
+            if not os.path.exists(died):
+                open(died, "w").close()
+                os._exit(1)
+            return 7
+
+        def hang_once():
+            if not os.path.exists(hung):
+                open(hung, "w").close()
+                time.sleep(3600)
+            return 8
+
+        parts = [Part("one that dies", die_once, ()), Part("one that hangs", hang_once, ())]
+        found = run(executor(ray), parts, timeout=20, patience=5, leave_out=False, told=None, stage="Trying")
+        assert {part.name: result for part, result in found} == {"one that dies": 7, "one that hangs": 8}
+    finally:
+        ray.shutdown()
+
+
+def command(*arguments, **options):
+    """Starts the command; its input ends when the test says so."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
+    return subprocess.Popen([sys.executable, "-m", "tessera.distributed", *map(str, arguments)], **pipes)
+
+
+def lines_of(process):
+    """Its lines and its exit code, once it has ended by itself."""
+    out, err = process.communicate(timeout=300)
+    return [json.loads(line) for line in out.splitlines()], process.returncode, err
+
+
+def test_the_command_answers_as_the_package(photos, tmp_path, healthy):
+    here = made(photos, tmp_path / "shards", 5)
+    asked = tmp_path / "-asked.png"
+    Image.fromarray(paint(100)).save(asked)
+    of = [tmp_path / "shards", "--scheduler", healthy.address]
+    for scheduler in ([], of[1:]):
+        lines, code, err = lines_of(command(of[0], *scheduler, "search", "-k", 4, "--", "-sea field"))
+        assert code == 0, err
+        assert lines[-1]["answer"]["hits"] == [one._asdict() for one in here.search("-sea field", 4)]
+        done = [line["progress"] for line in lines[:-1]]
+        assert {"stage": "Counting words", "done": 5, "total": 5} in done and done[-1]["stage"] == "Looking for words"
+    lines, code, err = lines_of(command(*of, "evaluate", "--limit", 9))
+    assert code == 0, err
+    report = here.evaluate(limit=9)
+    told = lines[-1]["answer"]
+    assert (told["judged"], told["accuracy"], told["confusion"]) == (9, list(report.accuracy), report.confusion.tolist())
+    (tmp_path / "report.json").write_text(json.dumps(told))
+    lines, code, err = lines_of(command(*of, "recognise", "--report", tmp_path / "report.json", "--", asked))
+    assert code == 0, err
+    [expected] = here.recognise([asked], report=report)
+    [found] = lines[-1]["answer"]["images"]
+    assert (found["class"], found["confidence"], found["scores"]) == (expected.label, expected.confidence, expected.scores)
+    lines, code, _ = lines_of(command(*of, "similar", "--by", "colours", "--", asked))
+    assert lines[-1]["answer"]["images"][0]["hits"] == [one._asdict() for one in here.similar([asked], look="colours")[0]] and code == 0
+
+
+def test_the_command_tells_what_failed_and_is_cancelled(photos, tmp_path, healthy):
+    collection = made(photos, tmp_path / "shards", 1)
+    name = collection.shards[3][0]
+    whole = (tmp_path / "shards" / name).read_bytes()
+    (tmp_path / "shards" / name).write_bytes(whole[:-1])
+    asked = [tmp_path / "shards", "--scheduler", healthy.address]
+    lines, code, _ = lines_of(command(*asked, "search", "sea"))
+    assert code == 1 and lines[-1]["kind"] == "ShardError" and name in lines[-1]["error"]
+    assert sum(line.get("log", "").startswith(f"{name}: attempt") for line in lines) == 3, "each attempt is told with shard and reason"
+    lines, code, _ = lines_of(command(*asked, "--leave-out", "search", "sea"))
+    assert code == 0 and list(lines[-1]["answer"]["left_out"]) == [name]
+    (tmp_path / "shards" / name).write_bytes(whole)
+    lines, code, err = lines_of(command(tmp_path / "nothing", "search", "sea"))
+    assert code == 1 and "no manifest.json" in lines[-1]["error"] and "Traceback" not in err
+    lines, code, _ = lines_of(command(tmp_path / "shards", "--scheduler", "tcp://127.0.0.1:9", "--patience", 1, "search", "sea"))
+    assert code == 1 and lines[-1]["kind"] == "ClusterLostError"
+    # Workers that are slow are let alone once the input ends, and nothing is left of what they were asked.
+    (healthy.faults / "slow").touch()
+    process = command(*asked, "--until-input-ends", "evaluate")
+    assert "progress" in json.loads(process.stdout.readline())
+    began = time.monotonic()
+    process.stdin.close()
+    process.stdin = None
+    lines, code, err = lines_of(process)
+    assert (code, lines[-1]["kind"]) == (130, "Cancelled"), err
+    assert time.monotonic() - began < 30
+    from distributed import Client
+
+    with Client(healthy.address) as client:
+        until(lambda: not any(key.startswith("tessera-") for key in client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))))
+
+
+def until(is_so):
+    end = time.monotonic() + 120
+    while not is_so():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)

@@ -86,13 +86,22 @@ def found_of(truth, found):
 
 
 @pytest.mark.parametrize(
-    "trees, metric",
-    [("rp", "euclidean"), ("rp", "cosine"), ("kd", "euclidean"), ("pca", "euclidean"), ("forest", "euclidean")],
+    "trees, metric, selection",
+    [
+        ("rp", "euclidean", "natural"),
+        ("rp", "cosine", "natural"),
+        ("rp", "euclidean", "labels"),
+        ("kd", "euclidean", "natural"),
+        ("pca", "euclidean", "natural"),
+        ("forest", "euclidean", "natural"),
+        ("oblique", "euclidean", "natural"),
+        ("oblique", "cosine", "labels"),
+    ],
 )
-def test_candidates_have_the_recall_that_was_asked_for(trees, metric):
+def test_candidates_have_the_recall_that_was_asked_for(trees, metric, selection):
     rows, queries = points(6000, 10), points(500, 10, seed=4)
     truth = NearestNeighbors(n_neighbors=10, algorithm="brute", metric=metric).fit(rows)
-    index = CandidateNeighbors(recall=0.85, trees=trees, metric=metric, n_trees=30, random_state=1).fit(rows)
+    index = CandidateNeighbors(recall=0.85, trees=trees, metric=metric, selection=selection, n_trees=30, random_state=1).fit(rows)
     assert index.recall_ > 0.85 and index.n_candidates_ < 3000
     distances, found = index.kneighbors(queries)
     true_distances, true = truth.kneighbors(queries)

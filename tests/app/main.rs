@@ -5,6 +5,7 @@ mod backup;
 mod class_tree;
 mod classify;
 mod cluster;
+mod collections;
 mod damage;
 mod desk;
 mod desk_clusters;

@@ -49,6 +49,7 @@ impl Ran {
 pub(crate) fn program<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
     command.args(arguments).current_dir(folder).env("XDG_DATA_HOME", folder.join("home"));
+    command.env("XDG_CACHE_HOME", folder.join("cache"));
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     command
 }

@@ -3,6 +3,7 @@
 
 mod classes;
 mod clusters;
+mod collections;
 mod copies;
 mod import;
 mod journey;

@@ -16,7 +16,7 @@ use super::library_args::Backup;
 const TOLD: usize = 20;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Backup) -> Result<Done> {
-    let library = &librarian.named(&arguments.library);
+    let library = &librarian.named_itself(&arguments.library)?;
     let progress = librarian.session.progress();
     let (report, words) = match (&arguments.to, &arguments.restore) {
         (Some(to), _) => {

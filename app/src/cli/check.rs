@@ -53,7 +53,7 @@ struct Findings {
 }
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> {
-    let folder = &librarian.named(&arguments.library);
+    let folder = &librarian.named_itself(&arguments.library)?;
     let noted = arguments.head.as_ref().and_then(Option::as_ref);
     let mends = arguments.repair || arguments.keep.is_some();
     let look = || look(librarian, folder, noted, mends);

@@ -35,9 +35,12 @@ impl<'a> Librarian<'a> {
         Self { session, out, wait: Duration::from_secs(seconds.into()) }
     }
 
-    /// Opens the library at `path`.
+    /// Opens the library at `path`, or that of the collection there.
     pub(super) fn open(&self, path: &Path) -> Result<Library, Error> {
         let path = self.named(path);
+        if what_is(&path) == Target::Collection {
+            return self.patiently(|| self.session.open_collection(&path));
+        }
         if what_is(&path) == Target::Model {
             let advice = "name the library that it was trained from; `tessera classify` recognises images with a model";
             return Err(Error::data(&path, "a library", "a model, which holds no images", advice));
@@ -54,11 +57,23 @@ impl<'a> Librarian<'a> {
     /// The library that a path names where a command takes nothing but libraries: with the ending
     /// `.tessera` if only there is one, which a note says.
     pub(super) fn named(&self, path: &Path) -> PathBuf {
-        let other = if what_is(path) == Target::Library { None } else { with_ending(path) };
+        let other = if what_is(path).has_images() { None } else { with_ending(path) };
         if let Some(library) = &other {
             self.out.note(&format!("{} is no library; {} is one, and is meant.", display(path), display(library)));
         }
         other.unwrap_or_else(|| path.to_owned())
+    }
+
+    /// As [`Librarian::named`] where a command is about the files of a library, which a collection
+    /// does not have.
+    pub(super) fn named_itself(&self, path: &Path) -> Result<PathBuf, Error> {
+        let path = self.named(path);
+        if what_is(&path) == Target::Collection {
+            let advice =
+                "name a library; shards are checked by their hashes whenever they are read, and any copy of the folder is a backup";
+            return Err(Error::data(&path, "a library", "a collection", advice));
+        }
+        Ok(path)
     }
 
     /// As [`Librarian::named`] where a command takes other things, too: what lies at the path is

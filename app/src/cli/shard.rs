@@ -15,7 +15,7 @@ use super::args::Shard;
 use super::librarian::Librarian;
 use super::output::Failures;
 use super::{Done, train};
-use crate::session::library::{Target, what_is};
+use crate::session::library::what_is;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Shard) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
@@ -37,7 +37,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Shard) -> Result<Done> 
     let mut sources = Vec::new();
     for from in &arguments.from {
         let from = librarian.named_if_nothing(from);
-        if what_is(&from) == Target::Library {
+        if what_is(&from).has_images() {
             let library = librarian.open(&from)?;
             sources.extend(session.shard_sources_of_library(library.state()));
         } else {

@@ -27,7 +27,7 @@ use super::switch::Switch;
 use crate::command::{KindChoice, WeightChoice};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
-use crate::session::library::{MODEL_ENDING, Target, what_is};
+use crate::session::library::{MODEL_ENDING, what_is};
 use crate::session::library_kinds::{kind_use, kinds_in_words};
 use crate::session::models;
 use crate::session::reports::{against_largest_class, last_report, told_apart};
@@ -36,7 +36,7 @@ use crate::session::train::{TrainOptions, Trained};
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
     let folder = librarian.named_if_nothing(&arguments.folder);
-    if what_is(&folder) == Target::Library {
+    if what_is(&folder).has_images() {
         return of_library(librarian, arguments, &folder);
     }
     if arguments.learned_features.is_some() {

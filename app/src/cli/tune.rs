@@ -17,14 +17,14 @@ use super::librarian::{Librarian, count};
 use super::output::Failures;
 use super::train::{labelled, machine};
 use super::{AlreadyPrinted, Done, Usage};
-use crate::session::library::{Target, what_is};
+use crate::session::library::what_is;
 use crate::session::tune::Tuned;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Tune) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
-    if what_is(&arguments.folder) == Target::Library {
-        let expected = "a folder of images: the one that the library was filled from";
-        return Err(Error::Option { name: "FOLDER", found: "a library".into(), expected }.into());
+    if what_is(&arguments.folder).has_images() {
+        let expected = "a folder of images: the one that the library or collection was filled from";
+        return Err(Error::Option { name: "FOLDER", found: "a library or collection".into(), expected }.into());
     }
     if let Some(folder) = arguments.write.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty()) {
         // Before the long part begins.

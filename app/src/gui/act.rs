@@ -18,6 +18,7 @@ use super::view::Viewer;
 use super::widgets::grid::SIDES;
 use crate::command::{Command, ImageQuery};
 use crate::session::desk::NOTHING_OPEN;
+use crate::session::desk::remote::NO_COLLECTION;
 use crate::session::desk::view::{Notice, Tone};
 
 /// The factor by which thumbnails get larger or smaller.
@@ -107,6 +108,8 @@ impl App {
                 self.pages.clusters.wants_to_find = true;
             }
             Action::FindClusters => self.view.toasts.note(NOTHING_OPEN),
+            Action::AskCluster if self.desk.collection().is_some() => self.view.open(Modal::AskCluster),
+            Action::AskCluster => self.view.toasts.note(NO_COLLECTION),
             Action::Show(page) => {
                 self.turn_to(page);
                 if page == Page::Label {

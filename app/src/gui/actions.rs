@@ -85,6 +85,8 @@ pub enum Action {
     Train,
     /// Find clusters, or go on finding them.
     FindClusters,
+    /// Ask a cluster about the collection.
+    AskCluster,
     /// Save the recogniser.
     SaveModel,
     /// Load a model.
@@ -142,7 +144,7 @@ impl Action {
     ];
 
     /// Actions that are listed before the pages.
-    const BEFORE_PAGES: [Self; 44] = [
+    const BEFORE_PAGES: [Self; 45] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -182,6 +184,7 @@ impl Action {
         Self::RecogniseFile,
         Self::Train,
         Self::FindClusters,
+        Self::AskCluster,
         Self::SaveModel,
         Self::LoadModel,
         Self::View,
@@ -202,7 +205,7 @@ impl Action {
     /// Its name in menus, and a sentence about what it does.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Open => ("Open…", "Open a folder of images, a library, a model or an image"),
+            Self::Open => ("Open…", "Open a folder of images, a library, a collection, a model or an image"),
             Self::AddFolder => ("Add folder…", "Import another folder of images into this library"),
             Self::Sample => ("Open the sample", "A small world of toys to try everything on"),
             Self::Close => ("Close library", "Everything is saved already"),
@@ -245,6 +248,7 @@ impl Action {
             Self::FindClusters => {
                 ("Find clusters", "Groups of images that look alike, without labels; or twenty more passes over those that are there")
             }
+            Self::AskCluster => ("Ask a cluster…", "Questions about the collection on show, answered by the machines of a Dask scheduler"),
             Self::SaveModel => ("Save model as…", "Save what was learned, to be used elsewhere"),
             Self::LoadModel => ("Load model…", "Recognise with a model from elsewhere"),
             Self::View => ("View", "Look at the selected image"),

@@ -43,7 +43,7 @@ impl Purpose {
     /// The heading and the explanation shown with the field.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Open => ("Open", "A folder of images, a library, a model or an image"),
+            Self::Open => ("Open", "A folder of images, a library, a collection, a model or an image"),
             Self::AddFolder => ("Add folder", "A folder of images"),
             Self::ReadTable => ("Read captions or labels", "A CSV, TSV, JSON lines, COCO JSON or Flickr8k token file"),
             Self::KeepPicture => ("Add the pasted picture", "A new file whose name ends in .png; the library takes it in from there"),

@@ -27,6 +27,8 @@ pub enum Modal {
     Log,
     /// The rewards given to answers.
     Lessons,
+    /// Questions to a cluster.
+    AskCluster,
     /// The name of a new class, or a new name of one that is there.
     ClassName(Option<String>),
     /// A class is to be deleted.

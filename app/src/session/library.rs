@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use tessera_core::collection::folder::CollectionFolder;
 use tessera_core::envelope::{self, hash_hex};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::EventId;
@@ -23,6 +24,8 @@ pub const MODEL_ENDING: &str = "tessera-model";
 pub enum Target {
     /// A library.
     Library,
+    /// A collection.
+    Collection,
     /// A model, as a folder or as one file.
     Model,
     /// Another folder.
@@ -33,10 +36,21 @@ pub enum Target {
     Nothing,
 }
 
-/// What lies at `path`. A library is recognised by its `library.db`, a model by its manifest.
+impl Target {
+    /// Whether images are kept there that can be asked for: a library, or a collection, which is
+    /// opened as one.
+    pub fn has_images(self) -> bool {
+        matches!(self, Self::Library | Self::Collection)
+    }
+}
+
+/// What lies at `path`. A library is recognised by its `library.db`, a collection and a model by
+/// their manifests.
 pub fn what_is(path: &Path) -> Target {
     if library::is_library(path) || library::has_lost_its_database(path) {
         Target::Library
+    } else if CollectionFolder::is_one(path) {
+        Target::Collection
     } else if envelope::is_model(path) || (path.is_file() && path.extension().is_some_and(|ending| ending == MODEL_ENDING)) {
         Target::Model
     } else if path.is_dir() {
@@ -79,7 +93,7 @@ fn is_on_network(_: &Path) -> bool {
 }
 
 /// On a network drive neither the library's lock nor SQLite's locks are reliable.
-fn refuse_network(folder: &Path) -> Result<()> {
+pub(super) fn refuse_network(folder: &Path) -> Result<()> {
     if !is_on_network(folder) {
         return Ok(());
     }
@@ -94,9 +108,11 @@ impl Session {
     /// As [`Library::open`], and [`Error::Data`] on a network drive.
     pub fn open_library(&self, folder: &Path) -> Result<Library> {
         refuse_network(folder)?;
-        let options = self.opening();
-        let open = || if self.is_read_only { Library::open_read_only(folder, &options) } else { Library::open(folder, &options) };
-        self.open_settled(open)
+        let (options, why) = self.opening_of(folder)?;
+        self.open_settled(|| match why {
+            Some(why) => Library::open_read_only_because(folder, &options, why),
+            None => Library::open(folder, &options),
+        })
     }
 
     /// Opens a library as [`Session::open_library`] does, or creates one where `creates`, with
@@ -105,7 +121,7 @@ impl Session {
     /// # Errors
     /// As [`Session::open_library`] and [`Session::open_or_create_library`].
     pub fn open_library_first(&self, folder: &Path, creates: bool) -> Result<Library> {
-        if self.is_read_only {
+        if self.is_read_only || CollectionFolder::is_one(folder) {
             return self.open_library(folder);
         }
         refuse_network(folder)?;
@@ -144,7 +160,7 @@ impl Session {
     /// As [`Library::open_to_check`], and [`Error::Data`] on a network drive.
     pub fn open_library_to_check(&self, folder: &Path) -> Result<Library> {
         refuse_network(folder)?;
-        let options = self.opening();
+        let (options, _) = self.opening_of(folder)?;
         self.open_settled(|| Library::open_to_check(folder, &options, !self.is_read_only))
     }
 

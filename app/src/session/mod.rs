@@ -5,6 +5,7 @@ pub mod bin;
 pub mod class_tree;
 pub mod clusters;
 pub mod collage;
+mod collections;
 pub mod colours;
 pub mod completion;
 pub mod confusions;
@@ -36,6 +37,7 @@ mod pixels;
 mod plot;
 pub mod recognise;
 pub mod reference;
+pub mod remote;
 pub mod reports;
 pub mod sample;
 pub mod search;
@@ -54,6 +56,7 @@ use anyhow::{Context, Result};
 use bin::{Bin, SystemBin};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tessera_core::Error;
+use tessera_core::collection::folder::CollectionFolder;
 use tessera_core::library::read_only::ReadOnly;
 use tessera_core::library::{ELEMENTS_IN_MEMORY, LibraryOptions};
 use tessera_core::picture::{Decoder, InProcess, MemoryBudget, Workers};
@@ -155,12 +158,14 @@ impl Session {
         LibraryOptions { elements_in_memory: self.elements_in_memory, ..LibraryOptions::new(Arc::clone(&self.decoder), &self.progress) }
     }
 
-    /// Refuses to change the library in `folder` where libraries are opened to be read only.
+    /// Refuses to change the library in `folder` where libraries are opened to be read only, and a
+    /// collection.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn check_writable(&self, folder: &Path) -> Result<(), Error> {
-        if self.is_read_only { Err(ReadOnly::Asked.error(folder)) } else { Ok(()) }
+        let is_collection = CollectionFolder::is_one(folder).then_some(ReadOnly::Collection);
+        is_collection.or(self.is_read_only.then_some(ReadOnly::Asked)).map_or(Ok(()), |why| Err(why.error(folder)))
     }
 
     /// Sets the memory budget for decoding pictures, in megabytes, for all of them together.
@@ -181,6 +186,11 @@ impl Session {
     /// The data folder: the user's, unless another one was given.
     fn data_folder(&self) -> Option<PathBuf> {
         self.data.clone().or_else(dirs::data_dir)
+    }
+
+    /// The user's cache folder, or one in the data folder that was given.
+    fn cache_folder(&self) -> Option<PathBuf> {
+        self.data.as_ref().map(|data| data.join("cache")).or_else(dirs::cache_dir)
     }
 
     /// The same session on another number of threads.

@@ -62,11 +62,22 @@ impl Session {
         picture: Picture,
         without: Without<'_>,
     ) -> Result<RecognisedImage> {
+        let elements = self.pool.install(|| model.ckm.elements(&picture))?;
+        Ok(self.recognise_elements(model, path, (picture, elements), without))
+    }
+
+    /// As [`Session::recognise_picture`], for a picture whose elements are known.
+    pub fn recognise_elements(
+        &self,
+        model: &RecogniserModel,
+        path: &Path,
+        (picture, elements): (Picture, Elements),
+        without: Without<'_>,
+    ) -> RecognisedImage {
         self.pool.install(|| {
-            let elements = model.ckm.elements(&picture)?;
             let scores = model.ckm.scores(&elements, without);
             let confidence = if elements.is_empty() { scores.prior() } else { model.calibration.confidence(&scores) };
-            Ok(RecognisedImage { path: path.to_owned(), picture, elements, ranking: scores.ranking(), confidence, lead: lead_of(&scores) })
+            RecognisedImage { path: path.to_owned(), picture, elements, ranking: scores.ranking(), confidence, lead: lead_of(&scores) }
         })
     }
 

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use super::manifest::FORM_KEY;
 use super::{ImageHash, MANIFEST, Manifest, Shard, ShardEntry, ShardImage, write_shard};
 use crate::ckm::CkmOptions;
 use crate::envelope;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+
+/// Bytes of a manifest within which its form stands.
+const START: u64 = 64;
 
 /// The folder within a collection where states are kept.
 const STATES: &str = "states";
@@ -32,9 +37,12 @@ pub struct CollectionForgotten {
 }
 
 impl CollectionFolder {
-    /// Whether a collection lies in this folder.
+    /// Whether a collection lies in this folder: other programs have manifests of this name, too.
     pub fn is_one(folder: &Path) -> bool {
-        folder.join(MANIFEST).is_file()
+        let mut start = Vec::new();
+        let file = fs::File::open(folder.join(MANIFEST)).ok().filter(|file| file.metadata().is_ok_and(|meta| meta.is_file()));
+        let read = file.is_some_and(|file| file.take(START).read_to_end(&mut start).is_ok());
+        read && String::from_utf8_lossy(&start).contains(FORM_KEY)
     }
 
     /// Opens the collection in a folder.
@@ -55,7 +63,7 @@ impl CollectionFolder {
     /// # Errors
     /// As [`CollectionFolder::open`]; [`Error::Exists`] for a folder with anything else in it.
     pub fn open_or_begin(folder: &Path, options: CkmOptions) -> Result<Self> {
-        if Self::is_one(folder) {
+        if folder.join(MANIFEST).is_file() {
             return Self::open(folder);
         }
         if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {

@@ -10,6 +10,9 @@ use crate::hash::hash_hex;
 /// The name of the file in a collection's folder.
 pub const MANIFEST: &str = "manifest.json";
 
+/// The key of the form, which stands first.
+pub(super) const FORM_KEY: &str = "\"tessera_collection\"";
+
 /// The form of manifests and shards.
 const FORM: u32 = 1;
 
@@ -91,14 +94,23 @@ impl Manifest {
         Self { version: self.version + 1, options: self.options.clone(), shards }
     }
 
-    /// The text of the file.
-    pub fn to_json(&self) -> String {
+    /// What tells this version from every other: the checksum in the file.
+    pub fn checksum(&self) -> String {
+        self.written().checksum
+    }
+
+    fn written(&self) -> Written {
         let options = options_text(&self.options);
         let mut written =
             Written { tessera_collection: FORM, version: self.version, options, shards: self.shards.clone(), checksum: String::new() };
         written.checksum = written.sum();
+        written
+    }
+
+    /// The text of the file.
+    pub fn to_json(&self) -> String {
         // Text and whole numbers always have a form in JSON.
-        serde_json::to_string_pretty(&written).unwrap_or_default() + "\n"
+        serde_json::to_string_pretty(&self.written()).unwrap_or_default() + "\n"
     }
 
     /// What [`Manifest::to_json`] wrote.

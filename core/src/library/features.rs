@@ -121,6 +121,15 @@ impl Extraction {
         Some(Elements::gathered(&parts, size, options))
     }
 
+    /// The rows of elements that were computed elsewhere.
+    pub(super) fn rows_of(&self, elements: &Elements) -> Vec<(String, Vec<u8>)> {
+        let row = |kept: &Kept| {
+            let of = Elements::gathered(std::slice::from_ref(elements), elements.size, &kept.options);
+            (kept.version.clone(), of.to_bytes())
+        };
+        std::iter::once(&self.own).chain(&self.cells).map(row).collect()
+    }
+
     /// The elements of what was computed from a file.
     pub(super) fn read_cut(&self, cut: &Cut, options: &CkmOptions) -> Option<Elements> {
         let (own, cells) = self.versions(options);

@@ -82,6 +82,7 @@ pub mod models;
 mod opening;
 pub mod pair;
 pub mod read_only;
+pub mod ready_made;
 pub mod relocate;
 pub mod repair;
 pub mod search;

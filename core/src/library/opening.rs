@@ -85,9 +85,17 @@ impl Library {
     /// # Errors
     /// As [`Library::open`].
     pub fn open_read_only(folder: &Path, opening: &LibraryOptions<'_>) -> Result<Self> {
+        Self::open_read_only_because(folder, opening, ReadOnly::Asked)
+    }
+
+    /// As [`Library::open_read_only`], for this reason.
+    ///
+    /// # Errors
+    /// As [`Library::open`].
+    pub fn open_read_only_because(folder: &Path, opening: &LibraryOptions<'_>, why: ReadOnly) -> Result<Self> {
         check_is_library(folder)?;
         check_has_database(folder)?;
-        Self::start_read_only(folder, opening, ReadOnly::Asked, false)
+        Self::start_read_only(folder, opening, why, false)
     }
 
     /// Opens the library in `folder`, or makes one in a folder that is new or empty.

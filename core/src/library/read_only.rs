@@ -29,6 +29,8 @@ pub enum ReadOnly {
     NoSpace,
     /// It is of a newer version of the program.
     Newer,
+    /// It shows a collection, which is changed where its shards are.
+    Collection,
 }
 
 impl ReadOnly {
@@ -40,6 +42,7 @@ impl ReadOnly {
             Self::Rights => "the library is open read-only, for this user may not write to it",
             Self::NoSpace => "the library is open read-only, for there is no space left where it lies",
             Self::Newer => "the library is open read-only, for a newer Tessera wrote it",
+            Self::Collection => "the library is open read-only, for it shows a collection",
         }
     }
 
@@ -56,6 +59,7 @@ impl ReadOnly {
             Self::Rights => "ask for access, or copy the library to a place of your own and work there",
             Self::NoSpace => "make room there",
             Self::Newer => "work with it in that newer Tessera",
+            Self::Collection => "change the collection by `tessera shard`, or import the images into a library",
         }
     }
 

@@ -11,7 +11,11 @@ use crate::session::desk::view::JobView;
 
 pub(in crate::gui) fn bottom_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal(|ui| {
-        ui.label(RichText::new("Nothing leaves this computer").small().weak()).on_hover_text("Tessera has no network code");
+        let (words, hover) = match panel.desk.asked_cluster().is_elsewhere() {
+            true => ("Only questions to your cluster leave this computer", "Python asks the scheduler that you named"),
+            false => ("Nothing leaves this computer", "Tessera has no network code"),
+        };
+        ui.label(RichText::new(words).small().weak()).on_hover_text(hover);
         if panel.state().is_some() {
             ui.separator();
             let words = format!(

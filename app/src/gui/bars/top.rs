@@ -147,6 +147,8 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         items(ui, panel, &[(Action::Recognise, some), (Action::RecogniseFile, true), (Action::Train, has)]);
         ui.separator();
         items(ui, panel, &[(Action::SaveModel, has), (Action::LoadModel, true)]);
+        ui.separator();
+        items(ui, panel, &[(Action::AskCluster, panel.desk.collection().is_some())]);
     });
     ui.menu_button("View", |ui| {
         let pages: Vec<(Action, bool)> = Page::ALL.iter().map(|entry| (Action::Show(entry.page), has)).collect();

@@ -1,6 +1,7 @@
 //! Modal windows, one file each.
 
 mod about;
+mod ask_cluster;
 mod class;
 mod class_folders;
 mod confirm;
@@ -32,7 +33,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
     let frame = Frame::popup(&style).inner_margin(Margin::same(18)).corner_radius(CornerRadius::same(10));
     let response = Front::new(Id::unique("modal")).frame(frame).show(ctx, |ui| {
         let width: f32 = match modal {
-            Modal::Palette | Modal::Path(_) | Modal::History | Modal::Log | Modal::Lessons => 560.0,
+            Modal::Palette | Modal::Path(_) | Modal::History | Modal::Log | Modal::Lessons | Modal::AskCluster => 560.0,
             Modal::Import => 1000.0,
             Modal::Keys | Modal::About | Modal::Settings => 480.0,
             _ => 400.0,
@@ -47,6 +48,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
             Modal::History => closable_ui(ui, |ui| history::history_ui(ui, panel)),
             Modal::Log => closable_ui(ui, |ui| history::log_ui(ui, panel)),
             Modal::Lessons => closable_ui(ui, |ui| lessons::lessons_ui(ui, panel)),
+            Modal::AskCluster => closable_ui(ui, |ui| ask_cluster::ask_cluster_ui(ui, panel)),
             Modal::ClassFolders => class_folders::class_folders_ui(ui, panel),
             Modal::Import => import::import_ui(ui, panel),
             Modal::ClassName(old) => class::class_name_ui(ui, panel, old.as_deref()),

@@ -64,7 +64,7 @@ impl PageUi for StartView {
             ui.add_space(10.0);
             self.path_ui(ui, panel, width);
             ui.add_space(6.0);
-            ui.label(RichText::new("Or drop a folder of images, a library, a model or an image onto this window").weak());
+            ui.label(RichText::new("Or drop a folder of images, a library, a collection, a model or an image onto this window").weak());
             ui.add_space(16.0);
             damaged_ui(ui, panel, width);
             recents_ui(ui, panel, width);

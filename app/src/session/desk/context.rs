@@ -34,6 +34,8 @@ pub(super) struct OpenLibrary {
     pub(super) state: State,
     /// Whether its models have learned everything.
     pub(super) is_ready: bool,
+    /// Whether it shows a collection.
+    pub(super) is_collection: bool,
 }
 
 /// The first images of a library that is being opened.

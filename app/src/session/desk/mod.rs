@@ -26,6 +26,7 @@ mod part;
 mod pictures;
 pub mod planning;
 mod recognising;
+pub mod remote;
 mod searching;
 pub mod similar;
 mod thumbnails;
@@ -64,6 +65,7 @@ use part::Part;
 pub use pictures::Pictures;
 use planning::Planning;
 pub use recognising::Recognising;
+use remote::AskedCluster;
 pub use searching::Searching;
 use similar::Similar;
 pub use thumbnails::{Fetched, WantedThumbnail};
@@ -98,6 +100,8 @@ part::parts! {
     map: CollectionMap,
     /// Clusters of images.
     clusters: Clusters,
+    /// The cluster that is asked about a collection.
+    asked_cluster: AskedCluster,
     /// The networks that the user brought.
     networks: Networks,
     /// The picture on display, and thumbnails.
@@ -214,6 +218,7 @@ impl Desk {
             Command::UseWordsNetwork(name) => recognising::use_words_network(ctx, name),
             Command::SaveModel(to) => recognising::save_model(ctx, to, false),
             Command::LoadModel(path) => recognising::load_model(ctx, path),
+            Command::AskCluster(cluster, question) => parts.asked_cluster.ask(ctx, cluster, question),
             Command::AddNetwork(path) => networks::add(ctx, path),
             Command::RemoveNetwork(name) => networks::remove(ctx, name),
             Command::DeleteModel(path) => recognising::delete_model(ctx, path),
@@ -279,6 +284,11 @@ impl Desk {
     /// What the user named to open it: a library, or a folder of images.
     pub fn source(&self) -> Option<&Path> {
         self.ctx.library.as_ref().map(|open| open.source.as_path())
+    }
+
+    /// The collection that the open library shows, if it shows one.
+    pub fn collection(&self) -> Option<&Path> {
+        self.ctx.library.as_ref().filter(|open| open.is_collection).map(|open| open.source.as_path())
     }
 
     /// The name of the open library.

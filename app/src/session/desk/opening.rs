@@ -165,6 +165,8 @@ pub(super) struct Opened {
     then: Option<Command>,
     /// Notices about the opening.
     news: Vec<String>,
+    /// Whether it shows a collection.
+    is_collection: bool,
 }
 
 impl Part for Opening {
@@ -304,6 +306,7 @@ impl Opening {
                 let folder = path.clone();
                 self.open(ctx, move |_| Some(folder), move |session| open_library(session, &path));
             }
+            Target::Collection => self.open(ctx, nothing_first, move |session| open_collection(session, &path)),
             Target::Folder => look_into(ctx, path, joins.plans()),
         }
     }
@@ -391,10 +394,11 @@ impl Opening {
     }
 
     fn opened(&mut self, ctx: &mut Context, opened: Opened) {
-        let Opened { folder, source, name, library, tray, then, news } = opened;
+        let Opened { folder, source, name, library, tray, then, news, is_collection } = opened;
         self.close(ctx);
         let state = library.state().clone();
-        ctx.library = Some(OpenLibrary { folder, source, name, shared: Arc::new(Mutex::new(library)), state, is_ready: false });
+        let shared = Arc::new(Mutex::new(library));
+        ctx.library = Some(OpenLibrary { folder, source, name, shared, state, is_ready: false, is_collection });
         ctx.announce(Event::Opened);
         catch_up(ctx);
         self.tray = tray;
@@ -509,7 +513,7 @@ pub(super) fn open_path(ctx: &Context, path: PathBuf, joins: Joins) {
 
 impl Opened {
     fn new(folder: PathBuf, source: PathBuf, name: String, library: Library) -> Self {
-        Self { folder, source, name, library, tray: Vec::new(), then: None, news: Vec::new() }
+        Self { folder, source, name, library, tray: Vec::new(), then: None, news: Vec::new(), is_collection: false }
     }
 }
 
@@ -517,6 +521,15 @@ fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
     let library = session.open_library_first(folder, false)?;
     let name = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Opened::new(folder.to_owned(), folder.to_owned(), name, library))
+}
+
+/// Opens the library of a collection, which is made first where there is none of its version.
+fn open_collection(session: &Session, collection: &Path) -> Result<Opened> {
+    let library = session.open_collection(collection)?;
+    let name = collection.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let opened = Opened::new(library.folder().to_owned(), collection.to_owned(), name, library);
+    let news = vec!["It shows a collection: look, search and recognise; what would change it is refused".to_owned()];
+    Ok(Opened { is_collection: true, news, ..opened })
 }
 
 /// Opens the library of a plain folder of images; it is created and filled when there is none yet.

@@ -3,14 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use image::RgbImage;
 use tessera_core::ckm::Without;
+use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::explain::{Contribution, Explanation};
 use tessera_core::ckm::model::RecogniserModel;
+use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::library::state::State;
 use tessera_core::picture::decode::SIDE;
+use tessera_core::picture::{Picture, thumbnail};
 use tessera_core::{Error, Result};
 
 use super::super::view::{ClassReasons, ContributionRow, LeftOut, Piece, Recognition, Tile};
@@ -63,13 +67,23 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&St
         }
         Answerer::Model(model, name) => (RecogniserModel::clone(model), None, name.clone(), None),
     };
-    // A model from elsewhere is asked about images of the library that is open, too.
-    let Pixels { name, item, path, picture } = session.pixels_of(query, state.as_ref().or(open), SIDE)?;
-    let item = item.filter(|_| state.is_some());
+    let kept = match (answerer, query) {
+        (Answerer::Library(library), ImageQuery::Item(id)) => kept(&hold(library), *id),
+        _ => None,
+    };
+    let (name, item, path, looked) = match kept {
+        Some((id, path, looked)) => (display(&path), Some(id), Some(path), looked),
+        None => {
+            // A model from elsewhere is asked about images of the library that is open, too.
+            let Pixels { name, item, path, picture } = session.pixels_of(query, state.as_ref().or(open), SIDE)?;
+            let elements = session.on_threads(|| model.ckm.elements(&picture))?;
+            (name, item.filter(|_| state.is_some()), path, (picture, elements))
+        }
+    };
     // An image that was learned would be compared with itself.
     let example = item.and_then(|id| model.ckm.examples().find(|(_, example)| example.id == id)).map(|(_, example)| example.clone());
     let without = example.as_ref().map_or(Without::Nothing, |example| example.without_itself());
-    let answer = session.recognise_picture(&model, Path::new(&name), picture, without)?;
+    let answer = session.recognise_elements(&model, Path::new(&name), looked, without);
     if answer.ranking.is_empty() {
         let found = if model.ckm.classes().is_empty() { "no labelled image yet" } else { "no other object of any class" };
         let advice = "label images of two classes, or import folders that are classes";
@@ -83,15 +97,30 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&St
         Without::Image(_) | Without::Images(_) => LeftOut::Image,
         Without::Group(group) => LeftOut::Object(group.to_owned()),
     };
-    Ok((view(session, &drawn, name, item, path, by, left_out), drawn))
+    let small = |id| match answerer {
+        Answerer::Library(library) => small(&hold(library), id),
+        Answerer::Model(..) => None,
+    };
+    Ok((view(session, &drawn, &small, (name, item, path), by, left_out), drawn))
+}
+
+/// The small picture that a library keeps of an image.
+fn small(library: &Library, id: ItemId) -> Option<RgbImage> {
+    thumbnail::decode(&library.thumbnail(id).ok()??)
+}
+
+/// An image whose file is not there, by what the library keeps of it, and where the file was.
+fn kept(library: &Library, id: ItemId) -> Option<(ItemId, PathBuf, (Picture, Elements))> {
+    let path = library.path(id).filter(|path| !path.exists())?;
+    let (_, elements) = library.elements_of(&[id]).ok()?.pop()?;
+    Some((id, path, (Picture { pixels: small(library, id)?, size: elements.size }, elements)))
 }
 
 fn view(
     session: &Session,
     drawn: &Drawn,
-    name: String,
-    item: Option<ItemId>,
-    path: Option<PathBuf>,
+    small: &dyn Fn(ItemId) -> Option<RgbImage>,
+    (name, item, path): (String, Option<ItemId>, Option<PathBuf>),
     by: String,
     left_out: LeftOut,
 ) -> Recognition {
@@ -116,7 +145,8 @@ fn view(
             pieces.push(Piece { tile: tiles.len(), query: contribution.position, position: matched.position, lead: *lead });
         }
         let of_library = drawn.state.as_ref().and_then(|state| state.image(matched.image)).map(|image| image.id);
-        let picture = session.picture(&drawn.find(matched.image, &matched.name), SIDE).ok().map(|picture| Arc::new(picture.pixels));
+        let picture = session.picture(&drawn.find(matched.image, &matched.name), SIDE).ok().map(|picture| picture.pixels);
+        let picture = picture.or_else(|| small(matched.image)).map(Arc::new);
         tiles.push(Tile {
             item: of_library,
             name: matched.name.clone(),
