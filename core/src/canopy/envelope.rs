@@ -1,7 +1,7 @@
 //! Bounds of the densities of many clusters, by boxes around their parameters.
 //!
-//! Bounds of a tree add up the terms of a density in the same order, each at least as large, so that
-//! rounding cannot bring them below what they bound, nor below the bounds further down.
+//! Bounds of a tree add up the terms of a density in the same order, each at least as large, so
+//! that rounding cannot bring them below what they bound, nor below the bounds further down.
 
 use super::data::wide;
 use super::family::{Covariance, Parameters};
@@ -253,7 +253,7 @@ mod tests {
             }
         }
 
-        /// The partition of one point, with bounds at another, still draws by the other's posterior.
+        /// The partition of one point, with bounds at another, draws by the other's posterior.
         #[test]
         fn a_frontier_found_nearby_has_the_law_of_the_point(made in made(), most in 1usize..40) {
             let clusters = ClusterTree::new(made.covariance, &made.parameters, &made.shares).unwrap();
@@ -292,7 +292,7 @@ mod tests {
                     let (gain, rounding) = gain(cluster);
                     prop_assert!(gain <= bound + rounding, "{gain} of cluster {cluster}, at most {bound} told");
                 }
-                // The bound of one cluster is what it gains, and none grows by leaving clusters out.
+                // The bound of one cluster is what it gains; none grows by leaving clusters out.
                 let (gain, rounding) = gain(one);
                 prop_assert!((single.of(x, &near) - gain).abs() <= rounding && single.of(x, &near) <= bound);
             }
