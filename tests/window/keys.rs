@@ -8,6 +8,7 @@ use tessera::gui::actions::Action;
 use tessera::gui::listing::Scope;
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
+use tessera_core::ids::ItemId;
 
 use crate::world::{World, class_folders};
 
@@ -75,6 +76,26 @@ fn answers_are_judged_by_keys_and_buttons() {
     world.until("nothing is said", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 0));
     world.run(Command::Undo);
     world.until("it is a bad answer again", |app| said(app) == Some(-1.0));
+}
+
+#[test]
+fn a_key_judges_no_more_answers_than_one_looks_at() {
+    let folder = tempfile::tempdir().unwrap();
+    class_folders(folder.path(), &["ant"], 30);
+    let mut world = World::on(folder.path());
+    world.run(Command::Search("ant".into()));
+    world.until("all are found", |app| app.desk().searching().hits().is_some_and(|hits| hits.images.len() == 30));
+    world.rest();
+    let acts = world.state().history().len();
+    world.ctrl(Key::A);
+    assert_eq!(selected(&mut world).len(), 30);
+    world.key(Key::B);
+    world.rest();
+    assert_eq!(world.state().history().len(), acts, "nothing was rejected");
+    let some: Vec<ItemId> = selected(&mut world)[..24].iter().map(|id| ItemId(*id)).collect();
+    world.harness.state_mut().view_mut().selection.set(some);
+    world.key(Key::G);
+    world.until("24 are good answers", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 24));
 }
 
 #[test]

@@ -16,6 +16,7 @@ use super::page::Page;
 use super::theme;
 use super::view::Viewer;
 use super::widgets::grid::SIDES;
+use super::words::count;
 use crate::command::{Command, ImageQuery};
 use crate::session::desk::NOTHING_OPEN;
 use crate::session::desk::remote::NO_COLLECTION;
@@ -23,6 +24,9 @@ use crate::session::desk::view::{Notice, Tone};
 
 /// The factor by which thumbnails get larger or smaller.
 const STEP: f32 = 1.25;
+
+/// Answers that are rewarded at a time: nobody looks at more of them before a key is pressed.
+const JUDGED: usize = 24;
 
 impl App {
     /// Performs an action.
@@ -187,6 +191,10 @@ impl App {
         });
         if rewards.is_empty() {
             self.view.toasts.note("Search for words and choose an answer first");
+        }
+        if rewards.len() > JUDGED {
+            let words = format!("{} are selected: rewards are for at most {JUDGED} answers at a time", count(rewards.len(), "answer"));
+            return self.view.toasts.note(words);
         }
         rewards.into_iter().for_each(|reward| self.run(reward));
     }
