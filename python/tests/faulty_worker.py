@@ -32,8 +32,10 @@ def faulty(real):
             time.sleep(3600)
         if take("kill"):
             die()
-        if os.path.exists(os.path.join(FOLDER, "slow")):
-            time.sleep(0.3)
+        slow = os.path.join(FOLDER, "slow")
+        if os.path.exists(slow):
+            with open(slow) as file:
+                time.sleep(float(file.read() or 0.3))
         if take("killmiddle"):
             threading.Timer(0.002, die).start()
         if take("killafter"):

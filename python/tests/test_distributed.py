@@ -388,7 +388,7 @@ def test_the_command_tells_what_failed_and_is_cancelled(photos, tmp_path, health
     lines, code, _ = lines_of(command(tmp_path / "shards", "--scheduler", "tcp://127.0.0.1:9", "--patience", 1, "search", "sea"))
     assert code == 1 and lines[-1]["kind"] == "ClusterLostError"
     # Workers that are slow are let alone once the input ends, and nothing is left of what they were asked.
-    (healthy.faults / "slow").touch()
+    (healthy.faults / "slow").write_text("8")
     process = command(*asked, "--until-input-ends", "evaluate")
     assert "progress" in json.loads(process.stdout.readline())
     began = time.monotonic()
