@@ -119,6 +119,22 @@ fn what_was_chosen_is_what_is_imported() {
 }
 
 #[test]
+fn captions_that_are_not_taken_in_are_not_shown_and_their_table_is_named() {
+    let mut world = planning();
+    assert!(world.shows("16 captions for 16 images; 1 name of no image here") && world.shows("a spotted cow"));
+    world.harness.get_by_role_and_label(Role::RadioButton, "None").click();
+    world.step();
+    world.step();
+    assert!(!world.shows("a spotted cow"));
+    world.click("Import 16 images");
+    imported(&mut world, 22);
+    assert!(world.state().images().all(|image| image.captions.is_empty()));
+    assert!(world.app().desk().notices().log().iter().any(|notice| notice.words.contains("16 captions in captions.tsv left aside")));
+    world.run(Command::ReadTable(world.path("set/captions.tsv")));
+    world.until("they are there", |app| app.desk().state().unwrap().images().filter(|image| !image.captions.is_empty()).count() == 16);
+}
+
+#[test]
 fn masks_are_taken_in_where_that_is_wanted() {
     let mut world = planning();
     world.click("Leave out 16");
@@ -204,7 +220,7 @@ fn what_was_not_taken_in_is_listed_by_reason_and_saved() {
     world.harness.state_mut().turn_to(Page::Library);
     world.rest();
     for words in [
-        "All 20",
+        "All 19",
         "16 mask or map of another picture",
         "1 copy of another image",
         "1 name without an image",
@@ -221,7 +237,7 @@ fn what_was_not_taken_in_is_listed_by_reason_and_saved() {
     world.run(Command::SaveReport(to.clone()));
     world.until("it is written", |_| to.is_file());
     world.rest();
-    assert_eq!(fs::read_to_string(&to).unwrap().lines().count(), 20);
+    assert_eq!(fs::read_to_string(&to).unwrap().lines().count(), 19);
     fs::write(world.path("mine.txt"), "mine").unwrap();
     world.run(Command::SaveReport(world.path("mine.txt")));
     world.until("it is refused", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("another file")));

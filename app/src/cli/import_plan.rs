@@ -63,11 +63,16 @@ fn source_name(plan: &ImportPlan) -> Option<&'static str> {
     })
 }
 
+/// A caption of an example: that beside it, or else the first that a table has.
+fn caption(example: &PlannedFile) -> Option<&String> {
+    example.caption.as_ref().or_else(|| example.in_tables.iter().flatten().next())
+}
+
 fn in_json(plan: &ImportPlan) -> Value {
     let path = |path: &Path| path.to_string_lossy().into_owned();
     let counts = |counts: &[(String, usize)]| counts.iter().map(|(name, n)| (name.clone(), json!(n))).collect::<serde_json::Map<_, _>>();
     let example = |example: &PlannedFile| {
-        json!({"path": path(&example.path), "class": example.class, "object": example.object, "caption": example.caption,
+        json!({"path": path(&example.path), "class": example.class, "object": example.object, "caption": caption(example),
             "mask_of": example.mask_of.as_deref().map(path)})
     };
     json!({"folder": path(&plan.root), "images": plan.images, "pairs": plan.pairs, "files": counts(&plan.kinds),
@@ -152,9 +157,10 @@ fn list(counts: &[(String, usize)]) -> String {
 fn table(examples: &[PlannedFile]) -> Vec<String> {
     let row = |example: &PlannedFile| {
         let of = example.mask_of.as_deref().map(display).unwrap_or_default();
-        let text = |text: &Option<String>| text.as_deref().map(|text| display(Path::new(text))).unwrap_or_default();
+        let text = |text: Option<&String>| text.map(|text| display(Path::new(text))).unwrap_or_default();
         let paths = [display(&example.path), of].map(|path| short(&path, true));
-        let [class, object, caption] = [&example.class, &example.object, &example.caption].map(|cell| short(&text(cell), false));
+        let [class, object, caption] =
+            [example.class.as_ref(), example.object.as_ref(), caption(example)].map(|cell| short(&text(cell), false));
         let [path, of] = paths;
         [path, class, object, caption, of]
     };

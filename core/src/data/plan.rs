@@ -99,6 +99,10 @@ pub struct TableBeside {
     pub captions: usize,
     /// Images that it gives a label.
     pub labels: usize,
+    /// Those of its captions whose names are those of images of the folder.
+    pub matched_captions: usize,
+    /// Those of its labels whose names are.
+    pub matched_labels: usize,
     /// Different labels.
     pub classes: usize,
     /// Names in it that are those of images of the folder.
@@ -116,8 +120,10 @@ pub struct PlannedFile {
     pub class: Option<String>,
     /// The object that it shows.
     pub object: Option<String>,
-    /// Its first caption.
+    /// Its first caption in the text file beside it, which every import reads.
     pub caption: Option<String>,
+    /// Its first caption in each of [`ImportPlan::tables`], which are read on request.
+    pub in_tables: Vec<Option<String>>,
     /// The picture that it is a mask of, below the folder; it would be left out.
     pub mask_of: Option<PathBuf>,
 }
@@ -186,8 +192,8 @@ impl ImportPlan {
     }
 
     /// Sorts what lies beside the pictures into captions, tables and the rest. Returns the first
-    /// caption that a table has for each image.
-    fn take_texts(&mut self, data: &Dataset, progress: &Progress) -> Result<BTreeMap<usize, String>> {
+    /// caption that each table has for each image.
+    fn take_texts(&mut self, data: &Dataset, progress: &Progress) -> Result<Vec<BTreeMap<usize, String>>> {
         let others: HashSet<&Path> = data.others.iter().map(PathBuf::as_path).collect();
         let texts: HashSet<PathBuf> =
             data.items.iter().filter_map(|item| beside(item.path())).filter(|text| others.contains(text.as_path())).collect();
@@ -197,7 +203,7 @@ impl ImportPlan {
         let mut candidates: Vec<&PathBuf> = rest.iter().copied().filter(is_table).collect();
         candidates.sort_by_key(|path| (depth(&data.root, path), !is_called_captions(path)));
         let mut matcher = None;
-        let mut captions = BTreeMap::new();
+        let mut captions = Vec::new();
         for path in candidates.into_iter().take(TABLES) {
             if !std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= TABLE_BYTES) {
                 continue;
@@ -214,15 +220,20 @@ impl ImportPlan {
                 captions: table.rows.iter().map(|row| row.captions.len()).sum(),
                 labels: table.rows.iter().filter(|row| row.label.is_some()).count(),
                 classes: table.rows.iter().filter_map(|row| row.label.as_deref()).collect::<HashSet<_>>().len(),
+                matched_captions: 0,
+                matched_labels: 0,
                 matched: 0,
                 unmatched: 0,
             };
+            let mut firsts = BTreeMap::new();
             for row in &table.rows {
                 match matcher.find(&row.path) {
                     PathMatch::One(item) => {
                         found.matched += 1;
+                        found.matched_captions += row.captions.len();
+                        found.matched_labels += usize::from(row.label.is_some());
                         if let Some(caption) = row.captions.first() {
-                            captions.entry(item).or_insert_with(|| caption.clone());
+                            firsts.entry(item).or_insert_with(|| caption.clone());
                         }
                     }
                     PathMatch::None | PathMatch::Several(_) => found.unmatched += 1,
@@ -230,6 +241,7 @@ impl ImportPlan {
             }
             if found.matched > 0 {
                 self.tables.push(found);
+                captions.push(firsts);
             }
         }
         rest.retain(|path| self.tables.iter().all(|table| table.path != **path));
@@ -242,9 +254,13 @@ impl ImportPlan {
         Ok(captions)
     }
 
-    /// The table that a folder's captions are usually in: one called `captions`.
+    /// The table that a folder's captions are most likely in: one called `captions`, or else the
+    /// only one that has captions of at least half of the images, and no labels.
     pub fn captions_table(&self) -> Option<&TableBeside> {
-        self.tables.iter().find(|table| is_called_captions(&table.path) && depth(&self.root, &table.path) == 1)
+        let is_called = |table: &&TableBeside| is_called_captions(&table.path) && depth(&self.root, &table.path) == 1;
+        let is_of_most = |table: &&TableBeside| 2 * table.matched >= self.images && table.matched_captions > 0 && table.matched_labels == 0;
+        let mut of_most = self.tables.iter().filter(is_of_most);
+        self.tables.iter().find(is_called).or_else(|| of_most.next().filter(|_| of_most.next().is_none()))
     }
 }
 
@@ -266,6 +282,9 @@ pub const NO_PICTURE: &str = "no_picture";
 pub fn not_a_picture(path: &Path) -> String {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("txt") => "a text, and no image beside it has its name".into(),
+        Some(ending) if is_table_ending(path) => {
+            format!("a file of kind {}, no picture; captions and labels in it are read on request", ending.to_uppercase())
+        }
         Some(ending) => format!("a file of kind {}, no picture", ending.to_uppercase()),
         None => "no picture".into(),
     }
@@ -318,7 +337,7 @@ fn sources(survey: &Survey, options: &OpenOptions, progress: &Progress) -> Resul
 }
 
 /// A few pictures of the folder, masks among them where there are some.
-fn examples(data: &Dataset, captions: &BTreeMap<usize, String>) -> Vec<PlannedFile> {
+fn examples(data: &Dataset, captions: &[BTreeMap<usize, String>]) -> Vec<PlannedFile> {
     let below = |path: &Path| path.strip_prefix(&data.root).unwrap_or(path).to_owned();
     let of_masks = spread(data.masks.len(), MASK_EXAMPLES.max(EXAMPLES.saturating_sub(data.items.len())));
     let of_items = spread(data.items.len(), EXAMPLES - of_masks.len().min(EXAMPLES));
@@ -329,12 +348,12 @@ fn examples(data: &Dataset, captions: &BTreeMap<usize, String>) -> Vec<PlannedFi
     for i in of_items {
         let item = &data.items[i];
         let ImageSource::File(path) = &item.source else { continue };
-        let text = || sidecar(path).ok().flatten().and_then(|lines| lines.into_iter().next());
         out.push(PlannedFile {
             path: below(path),
             class: Some(data.class_name(item.class).to_owned()).filter(|class| class != UNLABELLED),
             object: item.group.clone(),
-            caption: captions.get(&i).cloned().or_else(text),
+            caption: sidecar(path).ok().flatten().and_then(|lines| lines.into_iter().next()),
+            in_tables: captions.iter().map(|firsts| firsts.get(&i).cloned()).collect(),
             mask_of: None,
         });
     }

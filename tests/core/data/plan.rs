@@ -90,10 +90,31 @@ fn texts_and_tables_beside_are_found() {
     let tables: Vec<_> =
         found.tables.iter().map(|table| (table.captions, table.labels, table.classes, table.matched, table.unmatched)).collect();
     assert_eq!(tables, [(2, 0, 0, 1, 1), (0, 3, 2, 3, 0)], "{:?}", found.tables);
+    let matched: Vec<_> = found.tables.iter().map(|table| (table.matched_captions, table.matched_labels)).collect();
+    assert_eq!(matched, [(1, 0), (0, 3)]);
     assert_eq!(found.captions_table().map(|table| table.matched), Some(1));
-    let captions: Vec<_> = found.examples.iter().map(|example| example.caption.as_deref()).collect();
-    assert_eq!(captions, [Some("a small ant"), Some("a red ant"), None]);
+    // A caption that only a table has is not taken in unless that table is read.
+    let captions: Vec<_> = found.examples.iter().map(|example| (example.caption.as_deref(), example.in_tables[0].as_deref())).collect();
+    assert_eq!(captions, [(Some("a small ant"), None), (None, Some("a red ant")), (None, None)]);
     assert_eq!(found.skipped_by_reason, [("no_picture", 1)].into());
+}
+
+#[test]
+fn the_only_table_that_has_captions_of_most_images_is_their_table_whatever_it_is_called() {
+    let dir = folder(&["1.png", "2.png", "3.png"]);
+    let named = |name: &str, lines: &str| fs::write(dir.path().join(name), lines).expect("a table");
+    named("few.csv", "path,caption\n1.png,red\n");
+    assert_eq!(plan(dir.path(), &OpenOptions::default()).captions_table(), None);
+    named("words.csv", "path,caption\n1.png,red\n2.png,blue\n");
+    let found = plan(dir.path(), &OpenOptions::default());
+    assert_eq!(found.captions_table().and_then(|table| table.path.file_name()), Some("words.csv".as_ref()));
+    // Of two nobody can tell; a table with labels may contradict the folders.
+    named("labels.csv", "path,caption,label\n1.png,red,a\n2.png,blue,b\n");
+    assert!(plan(dir.path(), &OpenOptions::default()).captions_table().is_some());
+    named("again.csv", "path,caption\n1.png,red\n3.png,blue\n");
+    assert_eq!(plan(dir.path(), &OpenOptions::default()).captions_table(), None);
+    named("captions.csv", "path,caption\n1.png,red\n");
+    assert!(plan(dir.path(), &OpenOptions::default()).captions_table().is_some());
 }
 
 #[test]

@@ -67,7 +67,9 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
                     });
                     ui.separator();
                     ui.allocate_ui_with_layout(vec2(ui.available_width(), room.y), Layout::top_down(Align::Min), |ui| {
-                        examples_ui(ui, panel, plan, now)
+                        let table = table_of(plan, panel.view.draft.chosen);
+                        let table = table.and_then(|path| plan.tables.iter().position(|table| table.path == path));
+                        examples_ui(ui, panel, plan, now, table)
                     });
                 });
             }
@@ -246,14 +248,14 @@ fn tables_ui(ui: &mut Ui, plan: &ImportPlan, chosen: &mut usize) {
         *chosen = BEFORE_TABLES - 1;
     }
     for (i, table) in plan.tables.iter().enumerate() {
-        let TableBeside { path, captions, labels, matched, unmatched, .. } = table;
+        let TableBeside { path, matched_captions: captions, matched_labels: labels, matched, unmatched, .. } = table;
         if ui.radio(now.as_ref() == Some(path), display_name(path)).on_hover_text(display(path)).clicked() {
             *chosen = BEFORE_TABLES + i;
         }
         let what = [(captions, "caption"), (labels, "label")].into_iter().filter(|(n, _)| **n > 0).map(|(n, noun)| plural(*n, noun));
         let mut words = format!("{} for {}", what.collect::<Vec<_>>().join(", "), plural(*matched, "image"));
         if *unmatched > 0 {
-            words.push_str(&format!("; {} without an image", plural(*unmatched, "name")));
+            words.push_str(&format!("; {} of no image here", plural(*unmatched, "name")));
         }
         ui.indent(i, |ui| line(ui, RichText::new(words).small().weak()));
     }
@@ -287,8 +289,8 @@ fn skipped_ui(ui: &mut Ui, plan: &ImportPlan) {
     }
 }
 
-/// A few pictures of the folder, and how each was understood.
-fn examples_ui(ui: &mut Ui, panel: &Panel<'_>, plan: &ImportPlan, now: &PlannedImport) {
+/// A few pictures of the folder, and how each was understood; `table` is the place of the table that is read.
+fn examples_ui(ui: &mut Ui, panel: &Panel<'_>, plan: &ImportPlan, now: &PlannedImport, table: Option<usize>) {
     if plan.examples.is_empty() {
         ui.label(RichText::new("There is no picture to show.").weak());
         return;
@@ -300,13 +302,13 @@ fn examples_ui(ui: &mut Ui, panel: &Panel<'_>, plan: &ImportPlan, now: &PlannedI
         ScrollArea::vertical().id_salt("examples").auto_shrink([false, false]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 4.0;
             for example in &plan.examples {
-                example_ui(ui, panel, example, now);
+                example_ui(ui, panel, example, now, table);
             }
         });
     });
 }
 
-fn example_ui(ui: &mut Ui, panel: &Panel<'_>, example: &PlannedFile, now: &PlannedImport) {
+fn example_ui(ui: &mut Ui, panel: &Panel<'_>, example: &PlannedFile, now: &PlannedImport, table: Option<usize>) {
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(SIDE, SIDE), egui::Sense::hover());
         ui.painter().rect_filled(rect, egui::CornerRadius::same(4), theme::behind_pictures(ui));
@@ -335,7 +337,8 @@ fn example_ui(ui: &mut Ui, panel: &Panel<'_>, example: &PlannedFile, now: &Plann
                         ui.label(RichText::new("no class").small().weak());
                     }
                 }
-                if let Some(caption) = &example.caption {
+                let in_table = table.and_then(|table| example.in_tables.get(table)?.as_ref());
+                if let Some(caption) = in_table.or(example.caption.as_ref()) {
                     line(ui, RichText::new(format!("“{}”", display(Path::new(caption)))).small());
                 }
             });

@@ -62,13 +62,14 @@ pub(super) fn import(ctx: &mut Context, folder: PathBuf, options: ImportOptions,
         imported.all(|(_, root)| !folder.starts_with(&root.path))
     });
     ctx.library_job(JobKind::Import(folder.clone()), move |session, library| {
-        let report = session.import(library, &folder, &options)?;
-        let mut messages = imported(library, &report, &folder);
+        let mut report = session.import(library, &folder, &options)?;
         let table = match texts {
             Texts::Usual(table) if is_first => table.or_else(|| captions_in(&folder)),
             Texts::Usual(_) => None,
             Texts::Only(table) => table,
         };
+        report.others.retain(|path| table.as_ref() != Some(path));
+        let mut messages = imported(library, &report, &folder);
         if let Some(table) = table {
             messages.extend(read(session, library, &table, false).unwrap_or_else(|error| vec![problem(error).into()]));
         }

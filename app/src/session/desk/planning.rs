@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use image::RgbImage;
 use tessera_core::data::plan::ImportPlan;
+use tessera_core::error::display_name;
 use tessera_core::library::import::ImportOptions;
 
 use super::context::{Context, Event};
 use super::importing::{self, Texts};
+use super::notices::{count, note};
 use super::part::Part;
 use crate::job::JobKind;
 
@@ -135,6 +137,11 @@ impl Planning {
     /// Starts the import that waits, and reads a table of captions or labels after it.
     pub(super) fn import(&mut self, ctx: &mut Context, table: Option<PathBuf>) {
         if let Some(PlannedImport { folder, options, outcome, .. }) = self.now.take() {
+            let unread = outcome.as_ref().and_then(|outcome| outcome.as_deref().ok()).and_then(ImportPlan::captions_table);
+            if let Some(unread) = unread.filter(|_| table.is_none()) {
+                let (captions, name) = (count(unread.matched_captions, "caption"), display_name(&unread.path));
+                ctx.tell(note(format!("{captions} in {name} left aside; File > Read captions or labels… takes them in at any time")));
+            }
             // Before there is a plan the tables are not known, of which one could be chosen.
             let texts = if outcome.is_none() { Texts::Usual(None) } else { Texts::Only(table) };
             importing::import(ctx, folder, options, texts);
