@@ -84,6 +84,8 @@ pub enum Command {
     /// Hide images and move their files to the bin of the system, as long as those that are kept in
     /// their place are there.
     RemoveToBin(Vec<Clearance>),
+    /// Move one of several files of an image to the bin of the system.
+    FileToBin(ItemId, PathBuf),
     /// Bring removed images back.
     Restore(Vec<ItemId>),
     /// Purge images for good.
@@ -140,16 +142,22 @@ pub enum Command {
     HitsInFull(Vec<ItemId>),
     /// Explain why the search found an image.
     Why(ItemId),
+    /// Put the answer to the search in order anew, the best first.
+    SortHits,
     /// Choose the engine that answers searches.
     SearchBy(Engine),
     /// Reward an image as an answer to a query, in -1..=1; `None` takes the reward back.
     Reward(String, ItemId, Option<f64>),
+    /// Take back the rewards of all answers to a query.
+    TakeRewardsBack(String),
     /// Fill the labelling queue with these images, or with all that have no class, in an order.
     LabelFrom(Option<Arc<Vec<ItemId>>>, LabelOrder),
     /// Label images of the queue; it took so many key presses.
     LabelNext(Vec<ItemId>, String, usize),
     /// Reject a class for an image of the queue.
     Reject(ItemId, String),
+    /// Reject all classes for an image of the queue, which leaves it until there is a new class.
+    RejectAll(ItemId),
     /// Take such a rejection back.
     AllowAgain(ItemId, String),
     /// Reject a guessed word for images.
@@ -328,6 +336,7 @@ impl Command {
                 | Self::Caption(..)
                 | Self::Remove(_)
                 | Self::RemoveToBin(_)
+                | Self::FileToBin(..)
                 | Self::Restore(_)
                 | Self::NewClass(_)
                 | Self::RenameClass(..)
@@ -339,6 +348,7 @@ impl Command {
                 | Self::LabelFrom(..)
                 | Self::LabelNext(..)
                 | Self::Reject(..)
+                | Self::RejectAll(_)
                 | Self::Skip(_)
                 | Self::TakeUp(_)
                 | Self::GoBack
@@ -359,6 +369,7 @@ impl Command {
             self,
             Self::Search(_)
                 | Self::SearchBy(_)
+                | Self::SortHits
                 | Self::SearchByImage(_)
                 | Self::Narrow(_)
                 | Self::HitsInFull(_)

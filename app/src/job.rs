@@ -116,7 +116,7 @@ impl JobKind {
             Self::FindCopies => "Looking for copies",
             Self::ChooseSearch => "Preparing comparisons",
             Self::LearnWeights => "Learning weights",
-            Self::FitKinds => "Fitting the weights of kinds",
+            Self::FitKinds => "Choosing how much edges, colours and corners count",
             Self::ChooseLearnedFeatures => "Choosing learned features",
             Self::LookWithNetwork => "Looking at images with the network",
             Self::FindLike => "Preparing the search by look",

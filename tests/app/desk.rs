@@ -282,6 +282,28 @@ fn labelling_does_not_wait_for_an_import() {
 }
 
 #[test]
+fn an_undo_during_an_import_waits_for_all_of_it() {
+    let world = World::new();
+    many(&world, 400);
+    let mut desk = desk(slow(&world, 4));
+    desk.run(Command::Open(world.at("many")));
+    until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 0));
+    desk.run(Command::Undo);
+    until_told(&mut desk, "undo takes back all of it");
+    assert!(desk.jobs().is_busy() && state(&desk).images().count() > 0);
+    // What was done since is taken back all the same.
+    let id = state(&desk).images().next().unwrap().id;
+    desk.run(Command::Label(vec![id], UserLabel::Class("early".into())));
+    until(&mut desk, "it is labelled", |desk| label_of(desk, id) == Some("early"));
+    desk.run(Command::Undo);
+    until(&mut desk, "the label is taken back", |desk| label_of(desk, id).is_none());
+    until(&mut desk, "the import is done", |desk| state(desk).images().count() == 400 && !desk.jobs().is_importing());
+    let acts = state(&desk).history().len();
+    (0..acts).for_each(|_| desk.run(Command::Undo));
+    until(&mut desk, "nothing is left", |desk| state(desk).images().count() == 0);
+}
+
+#[test]
 fn closing_does_not_wait_and_loses_nothing() {
     let world = World::new();
     many(&world, 600);

@@ -48,13 +48,13 @@ fn clusters_are_asked_for_and_found() {
     assert_eq!(world.harness.state_mut().view_mut().page, Page::Clusters);
     world.until("it is known that there are none", |app| app.desk().clusters().is_known());
     assert!(world.shows("Which images are of one kind?"));
-    world.click("Fixed");
+    world.click("Given");
     assert!(world.shows("Number of clusters"));
     world.click("Find clusters");
     world.until("so many cannot be", |app| app.desk().clusters().failure().is_some());
     world.rest();
     assert!(world.shows("No clusters were found") && world.shows("1 to 12"));
-    world.click("Open");
+    world.click("Found by itself");
     world.click("Find clusters");
     world.until("they are there", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.iterations() == 20));
     world.rest();

@@ -98,6 +98,9 @@ fn files_of_copies_go_to_the_bin_where_that_is_ticked() {
     world.key(Key::D);
     world.click("Files to the bin");
     world.click("Remove 2 images and keep the best of each group");
+    world.step();
+    assert!(world.shows("Move the files of 2 images to the bin?") && world.state().images().count() == 5);
+    world.click("Move to the bin");
     world.until("they are removed", |app| app.desk().near_copies().groups().is_empty());
     world.rest();
     let bin = world.folder.path().join("bin");
@@ -110,4 +113,36 @@ fn files_of_copies_go_to_the_bin_where_that_is_ticked() {
     world.rest();
     assert!(world.shows("put them back from there"));
     assert_eq!(files(), 1, "an undo leaves the bin alone");
+    // Of a pair whose file is in the bin there is no copy; the file of the other pair is there.
+    world.until("one group is left", |app| app.desk().near_copies().groups().len() == 1);
+    assert!(world.shows("other-stays.png"));
+}
+
+#[test]
+fn one_of_two_files_of_the_same_bytes_goes_to_the_bin() {
+    let images = tempfile::tempdir().unwrap();
+    let at = |name: &str| images.path().join(name);
+    squares(0).save(at("photo.png")).unwrap();
+    std::fs::copy(at("photo.png"), at("same.png")).unwrap();
+    let mut world = World::on(images.path());
+    world.ctrl(Key::Num7);
+    world.step();
+    world.click("Find copies");
+    world.until("they are found", |app| app.desk().near_copies().groups().len() == 1);
+    world.rest();
+    assert!(world.shows("One image in 2 files of the same bytes"));
+    world.click_containing("To the bin: ");
+    world.step();
+    assert!(world.shows("has the same bytes and stays") && at("photo.png").exists() && at("same.png").exists());
+    world.click("Move to the bin");
+    world.until("no group is left", |app| app.desk().near_copies().groups().is_empty());
+    world.rest();
+    assert_eq!(at("photo.png").exists() as u8 + at("same.png").exists() as u8, 1);
+    assert_eq!(world.state().images().count(), 1);
+    assert_eq!(world.state().images().next().unwrap().places.iter().filter(|place| place.here).count(), 1);
+    // The last one stays, whoever asks.
+    let (image, left) = world.state().images().map(|image| (image.id, world.state().path_of(image).unwrap())).next().unwrap();
+    world.run(tessera::command::Command::FileToBin(image, left.clone()));
+    world.rest();
+    assert!(left.exists() && world.app().desk().notices().log().iter().any(|notice| notice.words.contains("the only one that is left")));
 }

@@ -92,6 +92,17 @@ fn a_key_judges_no_more_answers_than_one_looks_at() {
     world.key(Key::B);
     world.rest();
     assert_eq!(world.state().history().len(), acts, "nothing was rejected");
+    // A key that labels so many asks first.
+    world.key(Key::Num1);
+    world.rest();
+    assert!(world.shows("Label 30 selected images as ant?") && world.state().history().len() == acts);
+    world.key(Key::Escape);
+    world.key(Key::Backspace);
+    assert!(world.shows("Take the class off 30 selected images?"));
+    world.key(Key::Enter);
+    world.until("it is taken off", |app| app.desk().state().is_some_and(|state| state.images().all(|image| image.label().is_none())));
+    world.ctrl(Key::Z);
+    world.until("it is back", |app| app.desk().state().is_some_and(|state| state.images().all(|image| image.label().is_some())));
     let some: Vec<ItemId> = selected(&mut world)[..24].iter().map(|id| ItemId(*id)).collect();
     world.harness.state_mut().view_mut().selection.set(some);
     world.key(Key::G);

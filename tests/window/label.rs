@@ -71,6 +71,39 @@ fn write(world: &mut World, class: &str) {
 }
 
 #[test]
+fn an_image_of_none_of_the_classes_leaves_the_queue_until_there_is_a_new_one() {
+    let mut world = desk();
+    write(&mut world, "ant");
+    let other = current(&world);
+    write(&mut world, "bee");
+    world.ctrl(Key::Z);
+    world.until("it is back", |app| labelling(app).current() == Some(other));
+    settle(&mut world);
+    read(&mut world);
+    world.harness.key_press_modifiers(egui::Modifiers::SHIFT, Key::X);
+    world.until("it has left", |app| !labelling(app).queue.contains(&other));
+    settle(&mut world);
+    assert_eq!(world.state().image(other).unwrap().rejected, ["ant", "bee", "cat"].map(str::to_owned).into());
+    // It also stays away when the queue is filled anew.
+    world.run(Command::LabelFrom(Some(std::sync::Arc::new(vec![ItemId(9)])), LabelOrder::Folder));
+    world.run(Command::LabelFrom(None, LabelOrder::Folder));
+    world.until("the queue is there", |app| labelling(app).queue.len() == 10);
+    assert!(!labelling(world.app()).queue.contains(&other));
+    world.run(Command::NewClass("dog".into()));
+    world.until("it comes back with a new class", |app| labelling(app).queue.contains(&other));
+    settle(&mut world);
+    // By the button, and taken back.
+    world.run(Command::TakeUp(other));
+    settle(&mut world);
+    read(&mut world);
+    world.click("None of these");
+    world.until("it has left", |app| !labelling(app).queue.contains(&other));
+    settle(&mut world);
+    world.key(Key::Backspace);
+    world.until("it is back", |app| labelling(app).current() == Some(other));
+}
+
+#[test]
 fn everything_is_labelled_without_a_mouse() {
     let mut world = desk();
     assert!(world.shows("No suggestion") && world.shows("12 images without a class"));

@@ -235,3 +235,66 @@ fn all_that_answer_are_listed_and_selected() {
     world.until("the last is, too", |app| app.desk().searching().hit(ItemId(18)).is_some());
     world.until("it is explained", |app| app.desk().searching().why().is_some_and(|why| why.image == ItemId(18)));
 }
+
+#[test]
+fn the_box_keeps_the_focus_until_one_goes_down_to_the_answer() {
+    let mut world = small();
+    world.ctrl(Key::F);
+    world.type_into("Search", "bee ");
+    world.until("they are found", |app| found(app).len() == 4);
+    world.key(Key::Enter);
+    // Keys are those of the box: all of the text is selected and replaced, no image is labelled.
+    world.ctrl(Key::A);
+    world.harness.event(Event::Text("2".into()));
+    world.step();
+    assert_eq!(text(&mut world), "2");
+    assert!(selected(&mut world).is_empty() && world.state().history().len() == 1);
+    world.ctrl(Key::A);
+    world.harness.event(Event::Text("bee ".into()));
+    world.until("they are found again", |app| found(app).len() == 4);
+    world.key(Key::ArrowDown);
+    assert_eq!(selected(&mut world), found(world.app())[..1]);
+    world.key(Key::ArrowRight);
+    assert_eq!(selected(&mut world), found(world.app())[1..2]);
+}
+
+#[test]
+fn images_stay_where_they_are_while_they_are_judged() {
+    let mut world = small();
+    search(&mut world, "ant");
+    let before = world.app().desk().searching().hits().unwrap().images.clone();
+    let last = *before.last().unwrap();
+    world.run(Command::Reward("ant".into(), last, Some(1.0)));
+    world.until("it is known", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 1));
+    world.step();
+    let hits = world.app().desk().searching().hits().unwrap().clone();
+    assert_eq!((&hits.images, hits.is_best_first), (&before, false));
+    world.click("Best first");
+    world.until("the taught one comes first", |app| app.desk().searching().hits().is_some_and(|hits| hits.images.first() == Some(&last)));
+    world.step();
+    assert!(!world.shows("Best first"));
+    // One that leaves the answer leaves the others where they are; another search begins anew.
+    let second = world.app().desk().searching().hits().unwrap().images.clone();
+    world.run(Command::Remove(vec![second[1]]));
+    world.until("it is gone", |app| app.desk().searching().hits().is_some_and(|hits| hits.images.len() == second.len() - 1));
+    assert_eq!(world.app().desk().searching().hits().unwrap().images[1], second[2]);
+}
+
+#[test]
+fn all_lessons_of_a_query_are_taken_back_in_one_act() {
+    let mut world = small();
+    search(&mut world, "ant");
+    for (query, image) in [("ant", 1), ("ant", 2), ("bee", 5), ("bee", 6), ("cat", 9)] {
+        world.run(Command::Reward(query.into(), ItemId(image), Some(1.0)));
+    }
+    world.until("they are known", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 5));
+    world.ctrl(Key::L);
+    world.click("Take back all for…");
+    world.step();
+    assert!(world.shows("“ant”: 2 lessons") && !world.shows("“cat”: 1"));
+    world.click("“bee”: 2 lessons");
+    world.until("they are taken back", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 3));
+    world.key(Key::Escape);
+    world.run(Command::Undo);
+    world.until("one undo brings both back", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 5));
+}

@@ -174,12 +174,12 @@ pub(super) struct Feedback {
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true, required_unless_present = "stdin")]
     pub(super) query: Option<String>,
     /// The image that answered: a path or #ID
-    #[arg(long, value_name = "IMAGE", required_unless_present = "stdin")]
+    #[arg(long, value_name = "IMAGE", required_unless_present_any = ["stdin", "unteach"])]
     pub(super) image: Option<PathBuf>,
     /// How well, from -1 (not at all) to 1 (just so)
     #[arg(long, value_name = "R", allow_negative_numbers = true, required_unless_present_any = ["unteach", "stdin"], value_parser = reward)]
     pub(super) reward: Option<f64>,
-    /// Take back its reward for this query
+    /// Take back its reward for this query; without --image, those of all images
     #[arg(long, conflicts_with = "reward")]
     pub(super) unteach: bool,
     /// Read a JSON object a line, {"query": words, "image": a path, "#ID" or ID, "reward": -1 to 1,

@@ -297,8 +297,8 @@ pub(super) fn feedback(librarian: &Librarian<'_>, arguments: &Feedback) -> Resul
                 Ok(json!({"query": query, "lesson": lesson, "reward": request["reward"], "event": event.map(|event| event.0)}))
             });
         }
-        // Without --stdin the parser requires both.
-        let (query, image) = (arguments.query.clone().unwrap_or_default(), arguments.image.clone().unwrap_or_default());
+        // Without --stdin the parser requires a query, and an image unless rewards are taken back.
+        let query = arguments.query.clone().unwrap_or_default();
         let parsed = TextQuery::parse(&query);
         let lesson = words_of(&parsed);
         if lesson.is_empty() {
@@ -308,9 +308,11 @@ pub(super) fn feedback(librarian: &Librarian<'_>, arguments: &Feedback) -> Resul
             ))
             .into());
         }
-        let image = Finder::default().find(library, &image)?;
         let reward = if arguments.unteach { None } else { arguments.reward };
-        let event = library.reward(&query, image, reward)?;
+        let event = match &arguments.image {
+            Some(image) => library.reward(&query, Finder::default().find(library, image)?, reward)?,
+            None => library.take_rewards_back(&query)?,
+        };
         let aside = if parsed.unwanted.is_empty() { "" } else { ". Words that must not be there are no part of it" };
         tell_with(librarian, library, event, aside, Map::from_iter([("lesson".to_owned(), json!(lesson))]));
         Ok(Done::Whole)

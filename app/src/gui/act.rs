@@ -13,6 +13,7 @@ use super::dialogs::Purpose;
 use super::listing::Scope;
 use super::modal::Modal;
 use super::page::Page;
+use super::selection::AT_ONCE;
 use super::theme;
 use super::view::Viewer;
 use super::widgets::grid::SIDES;
@@ -24,9 +25,6 @@ use crate::session::desk::view::{Notice, Tone};
 
 /// The factor by which thumbnails get larger or smaller.
 const STEP: f32 = 1.25;
-
-/// Answers that are rewarded at a time: nobody looks at more of them before a key is pressed.
-const JUDGED: usize = 24;
 
 impl App {
     /// Performs an action.
@@ -192,8 +190,8 @@ impl App {
         if rewards.is_empty() {
             self.view.toasts.note("Search for words and choose an answer first");
         }
-        if rewards.len() > JUDGED {
-            let words = format!("{} are selected: rewards are for at most {JUDGED} answers at a time", count(rewards.len(), "answer"));
+        if rewards.len() > AT_ONCE {
+            let words = format!("{} are selected: rewards are for at most {AT_ONCE} answers at a time", count(rewards.len(), "answer"));
             return self.view.toasts.note(words);
         }
         rewards.into_iter().for_each(|reward| self.run(reward));

@@ -4,7 +4,9 @@
 use egui::{Event, Key, Modifiers, Ui};
 use tessera_core::library::event::UserLabel;
 
+use super::modal::Modal;
 use super::panel::Panel;
+use super::selection::AT_ONCE;
 use crate::command::Command;
 
 /// The class whose key was pressed. The events are consumed; repeats of a held key do not count.
@@ -31,15 +33,17 @@ pub(super) fn pressed_class(ui: &Ui, panel: &Panel<'_>) -> Option<String> {
     panel.classes().get(pressed?.0).cloned()
 }
 
-/// Labels the selected images by the keys of classes.
+/// Labels the selected images by the keys of classes; asks first where they are many.
 pub(super) fn label_keys(ui: &Ui, panel: &mut Panel<'_>) {
     if panel.view.selection.is_empty() || panel.view.modal.is_some() || ui.ctx().text_edit_focused() {
         return;
     }
-    if let Some(class) = pressed_class(ui, panel) {
-        panel.ask(Command::Label(panel.view.selection.ids(), UserLabel::Class(class)));
-    }
-    if ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Backspace)) {
-        panel.ask(Command::Label(panel.view.selection.ids(), UserLabel::NoClass));
+    let takes_off = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Backspace));
+    let Some(label) = pressed_class(ui, panel).map(UserLabel::Class).or(takes_off.then_some(UserLabel::NoClass)) else { return };
+    let images = panel.view.selection.ids();
+    if images.len() > AT_ONCE {
+        panel.view.open(Modal::LabelMany(images, label));
+    } else {
+        panel.ask(Command::Label(images, label));
     }
 }

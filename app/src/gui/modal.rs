@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use tessera_core::ids::ItemId;
+use tessera_core::library::event::UserLabel;
 
 use super::dialogs::Purpose;
-use crate::command::Written;
+use crate::command::{Clearance, Written};
 
 /// A modal window.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +36,12 @@ pub enum Modal {
     DeleteClass(String),
     /// A class's colour.
     Colour(String, [u8; 3]),
+    /// Many images are to be labelled by a key.
+    LabelMany(Vec<ItemId>, UserLabel),
+    /// Images are to be removed, and their files moved to the bin of the system.
+    RemoveToBin(Vec<Clearance>),
+    /// One of several files of an image is to be moved there; the image, the file, one that stays.
+    FileToBin(ItemId, PathBuf, PathBuf),
     /// Images are to be forgotten.
     Forget(Vec<ItemId>),
     /// The plan of an import.

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use tessera_core::ids::ItemId;
 
+/// Images that a single key acts on without a question: nobody looks at more of them at a time.
+pub const AT_ONCE: usize = 24;
+
 /// A selection in a list of images.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {

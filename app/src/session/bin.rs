@@ -4,14 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use tessera_core::Result;
 use tessera_core::error::display;
+use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::{hold, holds};
 use tessera_core::library::state::{Image, State};
 use tessera_core::plural::count;
 use tessera_core::progress::Progress;
+use tessera_core::{Error, Result};
 
 use super::Session;
 use crate::command::Clearance;
@@ -87,6 +88,29 @@ impl Session {
     /// that were not reached are where they were.
     pub fn remove_to_bin(&self, library: &Mutex<Library>, clearances: &[Clearance]) -> Result<Binned> {
         remove_to_bin(library, clearances, &*self.bin, &self.progress)
+    }
+
+    /// Moves one of several files of an image to the bin of the system. The image stays: another
+    /// file has its bytes.
+    ///
+    /// # Errors
+    /// [`tessera_core::Error::Data`] when the file does not hold the image, or no other file does,
+    /// or the bin does not take it; it is where it was then.
+    pub fn file_to_bin(&self, library: &Mutex<Library>, image: ItemId, file: &Path) -> Result<()> {
+        let state = {
+            let held = hold(library);
+            held.check_writable()?;
+            held.state().clone()
+        };
+        let refuse = |found: String| Error::data(file, "one of several files with the same bytes", found, "look for copies again");
+        let holders: Vec<PathBuf> = state.image(image).into_iter().flat_map(|image| files(&state, image)).collect();
+        match (holders.iter().any(|holder| holder == file), holders.len()) {
+            (false, _) => return Err(refuse("a file that does not hold the image any more".into())),
+            (true, 1) => return Err(refuse("the only one that is left".into())),
+            _ => {}
+        }
+        self.bin.take(file).map_err(refuse)?;
+        hold(library).note_missing(image)
     }
 }
 

@@ -7,6 +7,7 @@ use super::models::caption_memory::words_of;
 use super::state::{Act, Image, State};
 use crate::error::Result;
 use crate::ids::ItemId;
+use crate::plural::count;
 use crate::text::TextQuery;
 
 /// The least absolute value of a reward.
@@ -71,6 +72,21 @@ impl Acts<'_> {
         let words =
             if rejected { format!("Rejected {class} for {which}") } else { format!("Took back the rejection of {class} for {which}") };
         Ok(Draft::new(words, changes))
+    }
+
+    /// Rejects all classes that there are for images, in one act: they show something else. Their
+    /// labels stay.
+    ///
+    /// # Errors
+    /// As [`Acts::label`].
+    pub fn reject_all(&self, images: &[ItemId]) -> Result<Draft> {
+        let classes = self.state.classes();
+        let mut changes = Vec::new();
+        for image in self.present(images)? {
+            let new = classes.iter().map(|(class, _)| *class).filter(|class| !image.rejected.contains(*class));
+            changes.extend(new.map(|class| Change::Image(image.id, Field::Rejection(class.to_owned(), Swap(false, true)))));
+        }
+        Ok(Draft::new(format!("Rejected every class for {}", which(self.state, images)), changes))
     }
 
     /// Confirms the label of an image and rejects the classes `not` for it, in one act. The label
@@ -140,6 +156,16 @@ impl Acts<'_> {
             Some(_) => format!("Rejected {name} as an answer to \u{201c}{query}\u{201d}"),
         };
         Ok(Draft::new(words, vec![Change::Image(image.id, Field::Reward(query, Swap(before, reward)))]))
+    }
+
+    /// Takes back the rewards of all images as answers to a query.
+    pub fn take_rewards_back(&self, query: &str) -> Draft {
+        let query = words_of(&TextQuery::parse(query));
+        let rewarded = self.state.images().filter_map(|image| Some((image.id, *image.rewards.get(&query)?)));
+        let change = |(id, reward)| Change::Image(id, Field::Reward(query.clone(), Swap(Some(reward), None)));
+        let changes: Vec<Change> = rewarded.map(change).collect();
+        let words = format!("Took back {} for \u{201c}{query}\u{201d}", count(changes.len(), "reward"));
+        Draft::new(words, changes)
     }
 
     /// Hides images and their influence (`removed`), or brings them back.

@@ -55,6 +55,14 @@ impl Library {
         self.act(self.acts().reject(images, class, rejected)?)
     }
 
+    /// Rejects all classes that there are for images: they show something else.
+    ///
+    /// # Errors
+    /// As [`super::draft::Acts::reject_all`].
+    pub fn reject_all(&mut self, images: &[ItemId]) -> Result<Option<EventId>> {
+        self.act(self.acts().reject_all(images)?)
+    }
+
     /// Confirms the label of an image and rejects the classes `not` for it.
     ///
     /// # Errors
@@ -77,6 +85,14 @@ impl Library {
     /// As [`super::draft::Acts::reward`].
     pub fn reward(&mut self, query: &str, image: ItemId, reward: Option<f64>) -> Result<Option<EventId>> {
         self.act(self.acts().reward(query, image, reward)?)
+    }
+
+    /// Takes back the rewards of all images as answers to a query.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the event cannot be written.
+    pub fn take_rewards_back(&mut self, query: &str) -> Result<Option<EventId>> {
+        self.act(self.acts().take_rewards_back(query))
     }
 
     /// Hides images and their influence (`removed`), or brings them back.
@@ -125,6 +141,12 @@ impl Library {
     /// As [`super::draft::Acts::delete_class`].
     pub fn delete_class(&mut self, class: &str) -> Result<Option<EventId>> {
         self.act(self.acts().delete_class(class)?)
+    }
+
+    /// Whether the last act is that of an import which is running: [`Library::undo`] would take back
+    /// what it has done so far, and the rest would become an act of its own.
+    pub fn is_last_act_under_way(&self) -> bool {
+        self.importing.is_some() && self.importing == self.state.history().last().map(|act| act.id)
     }
 
     /// Undoes the last act. Returns it with the event of the undo; `None` when there is nothing to

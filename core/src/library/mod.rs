@@ -163,6 +163,8 @@ pub struct Library {
     remarks: Vec<String>,
     /// What was found to be lost, in sentences.
     lost: Vec<String>,
+    /// The act that an import which is running takes images in by.
+    importing: Option<EventId>,
     storage: Arc<dyn Storage>,
     /// Why nothing is written to it.
     read_only: Option<ReadOnly>,
@@ -387,6 +389,7 @@ impl Library {
 
     /// Reads everything again after a panic in the middle of an operation on this library.
     fn recover(&mut self) {
+        self.importing = None;
         let outcome = contained(|| {
             self.models.outdate();
             self.state = self.store.load()?;

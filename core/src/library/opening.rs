@@ -217,6 +217,7 @@ impl Library {
             found,
             remarks: [remarks, lost.clone()].concat(),
             lost,
+            importing: None,
             storage: Arc::clone(&opening.storage),
             read_only,
             _lock: None,

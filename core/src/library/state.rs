@@ -229,6 +229,11 @@ impl State {
         classes
     }
 
+    /// Whether the user has said of an image that it shows none of the classes that there are.
+    pub fn is_of_none(&self, image: &Image) -> bool {
+        !image.rejected.is_empty() && self.classes.keys().all(|class| image.rejected.contains(class))
+    }
+
     /// How a class is shown, if it exists.
     pub fn class(&self, name: &str) -> Option<ClassStyle> {
         self.classes.get(name).copied()

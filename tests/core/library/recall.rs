@@ -367,4 +367,9 @@ fn words_are_read_as_forms_and_as_what_was_meant() {
     hold(&library).caption(ItemId(6), say(&["ein Haus", "dig"])).unwrap();
     assert_eq!(images(&read("dig")), [6]);
     assert!(read("\"snowbord\"").is_empty());
+    // A reward for what was typed wrongly does not make it right: the same is meant by it.
+    hold(&library).reward("snowbord", ItemId(3), Some(1.0)).unwrap();
+    assert_eq!(search(&library, "snowbord", 1)[0].image.0, 3);
+    let taught = read("snowbord");
+    assert!(corrected.iter().all(|one| taught.contains(one)) && taught.len() == 3, "{taught:?}");
 }

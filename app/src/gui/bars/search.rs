@@ -34,6 +34,8 @@ pub(super) fn search_box_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     }
     let is_open = panel.view.search.completions.is_open && !offers.is_empty();
     let edit = TextEdit::singleline(&mut panel.view.search.text).id(id).hint_text(hint).desired_width(width).char_limit(500);
+    // Enter keeps the focus: what is typed next belongs to the box, not to the selected images.
+    let edit = edit.return_key(None);
     let response = ui.add(edit.lock_focus(is_open));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search"));
     if response.changed() {
@@ -76,11 +78,14 @@ fn offered(panel: &Panel<'_>) -> Vec<Completion> {
 
 /// Keys that move in the list, close it, or accept a completion, which is returned.
 fn keys(ui: &Ui, panel: &mut Panel<'_>, id: Id, offers: &[Completion]) -> Option<Completion> {
-    let list = &mut panel.view.search.completions;
-    if !list.is_open || offers.is_empty() {
+    let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if !panel.view.search.completions.is_open || offers.is_empty() {
+        if ui.memory(|memory| memory.has_focus(id)) && pressed(Key::ArrowDown) {
+            go_to_answer(ui, panel);
+        }
         return None;
     }
-    let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    let list = &mut panel.view.search.completions;
     if pressed(Key::Escape) {
         list.is_closed = true;
         // Escape has taken the focus already; it was meant for the list.
@@ -98,8 +103,21 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, id: Id, offers: &[Completion]) -> Option
         list.chosen = Some(list.chosen.map_or(last, |chosen| if chosen == 0 { last } else { chosen - 1 }));
     }
     let is_entered = list.chosen.is_some() && pressed(Key::Enter);
+    if list.chosen.is_none() && pressed(Key::Enter) {
+        list.is_closed = true;
+        return None;
+    }
     let is_taken = pressed(Key::Tab);
     (is_entered || is_taken).then(|| offers[list.chosen.unwrap_or(0).min(last)].clone())
+}
+
+/// Leaves the box for the first image that was found.
+fn go_to_answer(ui: &Ui, panel: &mut Panel<'_>) {
+    let first = panel.desk.searching().hits().and_then(|hits| hits.images.first().copied());
+    if let Some(first) = first.filter(|_| panel.view.page == Page::Browse) {
+        ui.memory_mut(|memory| memory.stop_text_input());
+        panel.view.selection.set([first]);
+    }
 }
 
 /// Puts a completion in place of what is typed, and searches for it.

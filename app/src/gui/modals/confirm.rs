@@ -5,8 +5,9 @@ use std::path::Path;
 use egui::{Key, Ui};
 use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
+use tessera_core::library::event::UserLabel;
 
-use crate::command::{Command, Written};
+use crate::command::{Clearance, Command, Written};
 use crate::gui::panel::Panel;
 use crate::gui::requests::Request;
 use crate::gui::widgets::main_button;
@@ -18,6 +19,8 @@ pub(super) struct Question {
     words: String,
     verb: &'static str,
     command: Command,
+    /// Whether Enter confirms it: what it does can be undone.
+    by_enter: bool,
 }
 
 /// Asks whether to delete a class with so many images.
@@ -27,6 +30,44 @@ pub(super) fn delete_class(class: &str, images: usize) -> Question {
         words: format!("Its {} will have no class. This can be undone.", count(images, "image")),
         verb: "Delete",
         command: Command::DeleteClass(class.to_owned()),
+        by_enter: false,
+    }
+}
+
+/// Asks whether a key was meant to label so many images.
+pub(super) fn label_many(images: &[ItemId], label: &UserLabel) -> Question {
+    let images = images.to_vec();
+    let n = count(images.len(), "selected image");
+    let heading = match label {
+        UserLabel::Class(class) => format!("Label {n} as {class}?"),
+        UserLabel::NoClass | UserLabel::Unsaid => format!("Take the class off {n}?"),
+    };
+    let words = "One key would do it to all of them. This can be undone.".into();
+    Question { heading, words, verb: "Label all", command: Command::Label(images, label.clone()), by_enter: true }
+}
+
+/// Asks whether to remove images and move their files to the bin.
+pub(super) fn remove_to_bin(cleared: &[Clearance]) -> Question {
+    let n = cleared.iter().map(|clearance| clearance.removed.len()).sum();
+    Question {
+        heading: format!("Move the files of {} to the bin?", count(n, "image")),
+        words: "The images leave the library, which can be undone. Their files go to the bin of the system and are not deleted, but an \
+                undo leaves them there: put them back from the bin then."
+            .into(),
+        verb: "Move to the bin",
+        command: Command::RemoveToBin(cleared.to_vec()),
+        by_enter: true,
+    }
+}
+
+/// Asks whether to move a file to the bin, where `other` has the same bytes.
+pub(super) fn file_to_bin(image: ItemId, file: &Path, other: &Path) -> Question {
+    Question {
+        heading: format!("Move {} to the bin?", display_name(file)),
+        words: format!("{} has the same bytes and stays. The file is not deleted: it can be put back from the bin.", display(other)),
+        verb: "Move to the bin",
+        command: Command::FileToBin(image, file.to_owned()),
+        by_enter: true,
     }
 }
 
@@ -39,6 +80,7 @@ pub(super) fn forget(images: &[ItemId]) -> Question {
             .into(),
         verb: "Forget",
         command: Command::Forget(images.to_vec()),
+        by_enter: false,
     }
 }
 
@@ -54,6 +96,7 @@ pub(super) fn replace(what: Written, path: &Path) -> Question {
         words: format!("{found} is there: {}. This cannot be undone.", display(path)),
         verb: "Replace",
         command: Command::Replace(what, path.to_owned()),
+        by_enter: false,
     }
 }
 
@@ -66,6 +109,7 @@ pub(super) fn restore(snapshot: &Path, when: &str) -> Question {
             .into(),
         verb: "Put back",
         command: Command::RestoreSnapshot(snapshot.to_owned()),
+        by_enter: false,
     }
 }
 
@@ -74,7 +118,8 @@ pub(super) fn confirm_ui(ui: &mut Ui, panel: &mut Panel<'_>, question: Question)
     ui.heading(question.heading);
     ui.label(question.words);
     ui.horizontal(|ui| {
-        let confirms = main_button(ui, question.verb).clicked();
+        let entered = question.by_enter && ui.input(|input| input.key_pressed(Key::Enter));
+        let confirms = main_button(ui, question.verb).clicked() || entered;
         if confirms {
             panel.ask(question.command);
         }

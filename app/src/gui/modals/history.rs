@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use egui::{RichText, ScrollArea, Ui};
+use egui::{RichText, ScrollArea, Ui, vec2};
 use tessera_core::library::state::Act;
 use tessera_core::utc::utc;
 
 use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::Panel;
-use crate::gui::words::ago;
+use crate::gui::words::{ago, count};
 use crate::session::desk::view::{Notice, Tone};
 
 pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
@@ -37,21 +37,26 @@ pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         for i in range {
             if let Some(words) = undone.get(i) {
                 let text = RichText::new(format!("(undone) {words}")).weak();
-                if ui
-                    .add(egui::Button::new(text).frame(false).truncate())
-                    .on_hover_text("Press to do everything up to here again")
-                    .clicked()
-                {
+                let hover = format!("Press to do everything up to here again: {}", count(undone.len() - i, "act"));
+                if row_ui(ui, egui::Button::selectable(false, text)).on_hover_text(hover).clicked() {
                     (0..undone.len() - i).for_each(|_| panel.ask(Command::Redo));
                 }
             } else if let Some(words) = done.len().checked_sub(1 + i - undone.len()).and_then(|at| done.get(at)) {
-                let button = egui::Button::new(words).frame(false).truncate();
-                let times =
-                    if ui.add(button).on_hover_text("Press to take back everything after this").clicked() { i - undone.len() } else { 0 };
-                (0..times).for_each(|_| panel.ask(Command::Undo));
+                let after = i - undone.len();
+                let hover = match after {
+                    0 => "The last thing that was done; press Undo to take it back".to_owned(),
+                    n => format!("Press to take back everything after this: {}", count(n, "act")),
+                };
+                let pressed = row_ui(ui, egui::Button::selectable(after == 0, words)).on_hover_text(hover).clicked();
+                (0..if pressed { after } else { 0 }).for_each(|_| panel.ask(Command::Undo));
             }
         }
     });
+}
+
+/// A row as wide as the list, which shows by its colour that it can be pressed.
+fn row_ui(ui: &mut Ui, row: egui::Button<'_>) -> egui::Response {
+    ui.add(row.truncate().min_size(vec2(ui.available_width(), 0.0)))
 }
 
 pub(super) fn log_ui(ui: &mut Ui, panel: &mut Panel<'_>) {

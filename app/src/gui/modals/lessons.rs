@@ -1,6 +1,10 @@
 //! The rewards given to answers; each can be changed or taken back.
 
+use std::collections::BTreeMap;
+
 use egui::{RichText, ScrollArea, Ui, vec2};
+
+use tessera_core::ids::ItemId;
 
 use crate::command::Command;
 use crate::gui::cell::cell;
@@ -28,6 +32,7 @@ pub(super) fn lessons_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         count(census.lessons.len(), "lesson")
     );
     ui.label(RichText::new(words).weak());
+    all_ui(ui, panel, &census.lessons);
     ui.add_space(4.0);
     ScrollArea::vertical().max_height(440.0).auto_shrink([false, true]).show_rows(ui, ROW, census.lessons.len(), |ui, rows| {
         for (query, image, reward) in rows.filter_map(|i| census.lessons.get(i)) {
@@ -74,5 +79,25 @@ pub(super) fn lessons_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                 });
             });
         }
+    });
+}
+
+/// The queries with several lessons, each of which takes all of them back.
+fn all_ui(ui: &mut Ui, panel: &mut Panel<'_>, lessons: &[(String, ItemId, f64)]) {
+    let mut queries: BTreeMap<&str, usize> = BTreeMap::new();
+    lessons.iter().for_each(|(query, ..)| *queries.entry(query).or_default() += 1);
+    queries.retain(|_, lessons| *lessons > 1);
+    if queries.is_empty() {
+        return;
+    }
+    ui.menu_button("Take back all for…", |ui| {
+        ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
+            for (query, lessons) in queries {
+                if ui.button(format!("“{query}”: {}", count(lessons, "lesson"))).clicked() {
+                    panel.ask(Command::TakeRewardsBack(query.to_owned()));
+                    ui.close();
+                }
+            }
+        });
     });
 }

@@ -57,6 +57,9 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
                 let images = panel.view.shown.census().classes.get(class).copied().unwrap_or(0);
                 confirm::confirm_ui(ui, panel, confirm::delete_class(class, images))
             }
+            Modal::LabelMany(images, label) => confirm::confirm_ui(ui, panel, confirm::label_many(images, label)),
+            Modal::RemoveToBin(cleared) => confirm::confirm_ui(ui, panel, confirm::remove_to_bin(cleared)),
+            Modal::FileToBin(image, file, other) => confirm::confirm_ui(ui, panel, confirm::file_to_bin(*image, file, other)),
             Modal::Forget(images) => confirm::confirm_ui(ui, panel, confirm::forget(images)),
             Modal::Replace(what, path) => confirm::confirm_ui(ui, panel, confirm::replace(*what, path)),
             Modal::Restore(snapshot, when) => confirm::confirm_ui(ui, panel, confirm::restore(snapshot, when)),

@@ -1,12 +1,13 @@
 //! The page of near copies: groups at the left, two images of one side by side, and what to keep.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use egui::{
     Align2, Color32, CornerRadius, FontId, Key, Modifiers, Panel as Side, Rect, Response, RichText, ScrollArea, Sense, Ui, Vec2, vec2,
 };
 use tessera_core::copies::{NEAR, SIMILAR};
+use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::copies::Copy;
 use tessera_core::utc::utc;
@@ -14,6 +15,7 @@ use tessera_core::utc::utc;
 use super::label::keys::{is_free, pressed};
 use crate::command::Clearance;
 use crate::command::Command;
+use crate::gui::modal::Modal;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
 use crate::gui::view::Pictured;
@@ -232,14 +234,7 @@ impl CopiesView {
     fn group_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, group: &CopyGroup) {
         let best = &group.images[0];
         let Some(other) = group.images.get(self.copy) else {
-            let words =
-                format!("One image in {} of the same bytes; which of the files to delete is up to you:", count(group.files, "file"));
-            ui.label(words);
-            let state = panel.state().cloned();
-            let places = state.as_ref().and_then(|state| state.image(best.image)).map_or(&[][..], |image| &image.places);
-            for place in places.iter().filter(|place| place.here) {
-                line(ui, state.as_ref().map(|state| tessera_core::error::display(&state.full_path(place))).unwrap_or_default());
-            }
+            same_files_ui(ui, panel, best.image);
             let room = ui.available_rect_before_wrap();
             self.picture_ui(ui, panel, best, room.shrink(4.0), false);
             return;
@@ -347,7 +342,7 @@ impl CopiesView {
 
     fn clear(&self, panel: &mut Panel<'_>, cleared: Vec<Clearance>) {
         if self.to_bin {
-            panel.ask(Command::RemoveToBin(cleared));
+            panel.view.open(Modal::RemoveToBin(cleared));
         } else {
             panel.ask(Command::Remove(cleared.into_iter().flat_map(|clearance| clearance.removed).collect()));
         }
@@ -401,7 +396,7 @@ impl CopiesView {
         let format = Path::new(&image.file_name()).extension().map(|ending| ending.to_string_lossy().to_uppercase()).unwrap_or_default();
         let changed = image.place().map(|place| utc(place.modified / 1_000_000)).unwrap_or_default();
         line(ui, RichText::new(format!("{} × {}, {}, {format}, {changed}", size.0, size.1, bytes(length))).weak());
-        let path = tessera_core::error::display(&copy.path);
+        let path = display(&copy.path);
         line(ui, RichText::new(&path).small().weak()).on_hover_text(path);
         ui.horizontal(|ui| {
             let (words, keys) = if at == 0 { ("Keep the best", "Enter") } else { ("Keep this one", "") };
@@ -427,6 +422,33 @@ impl CopiesView {
             if ui.button("Show file").on_hover_text("In the file manager").clicked() {
                 panel.ask(Command::Reveal(copy.path.clone()));
             }
+        });
+    }
+}
+
+/// The files of one image, each of which can be shown and moved to the bin.
+fn same_files_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: ItemId) {
+    let Some(state) = panel.state().cloned() else { return };
+    let places = state.image(image).map_or(&[][..], |image| &image.places);
+    let files: Vec<PathBuf> = places.iter().filter(|place| place.here).map(|place| state.full_path(place)).collect();
+    ui.label(RichText::new(format!("One image in {} of the same bytes", count(files.len(), "file"))).strong());
+    for (at, file) in files.iter().enumerate() {
+        ui.horizontal(|ui| {
+            let name = display(file);
+            let mut button = |words: &str, hover: &str| {
+                let button = ui.button(words).on_hover_text(hover);
+                button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{words}: {name}")));
+                button.clicked()
+            };
+            if button("Show file", "In the file manager") {
+                panel.ask(Command::Reveal(file.clone()));
+            }
+            if let Some(other) = files.iter().enumerate().find(|(other, _)| *other != at).map(|(_, other)| other)
+                && button("To the bin", "Moves this file to the bin of the system; the image stays in the library")
+            {
+                panel.view.open(Modal::FileToBin(image, file.clone(), other.clone()));
+            }
+            line(ui, &name).on_hover_text(&name);
         });
     }
 }

@@ -255,12 +255,22 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
         if let Some(UnknownBar { taken, found, .. }) = unknown {
             line(ui, RichText::new(format!("nearest class: {best}")));
             let why = format!(
-                "So small a lead have {:.0} % of the images of classes that it does not know, and {:.0} % of those of its own.",
+                "{best} leads by little. Of images of classes that it does not know {:.0} % lead by as little, of images of its own {:.0} %.",
                 100.0 * found,
                 100.0 * taken
             );
             ui.colored_label(ui.visuals().warn_fg_color, "It may be of none of its classes.").on_hover_text(&why);
             ui.label(RichText::new(why).small().weak());
+        }
+        match recognition.item.and_then(|id| panel.label_of(id)) {
+            Some(truth) if truth != best.as_str() => {
+                let words = format!("Its label is {truth}. This is what is said by what the other images show.");
+                ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text("An image is never compared with itself");
+            }
+            Some(_) => {
+                ui.colored_label(theme::good(ui), "as it is labelled");
+            }
+            None => {}
         }
         let name = recognition.path.as_deref().and_then(std::path::Path::file_name).map(|name| display(std::path::Path::new(name)));
         line(ui, RichText::new(name.unwrap_or_else(|| recognition.name.clone())).weak()).on_hover_text(&recognition.name);
@@ -274,7 +284,9 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
         }
         ui.add_space(4.0);
         if recognition.calibrated {
-            ui.label(format!("{:.0} % sure", 100.0 * recognition.confidence))
+            let sure = format!("{:.0} % sure", 100.0 * recognition.confidence);
+            // The confidence is that of an answer among the classes that it knows.
+            ui.label(if unknown.is_some() { format!("If it is of one of its classes, {best}: {sure}") } else { sure })
                 .on_hover_text("How often an answer with such a lead was right on objects that it had not seen");
             confidence_ui(ui, recognition.confidence, unknown.is_some());
             if recognition.by == "this library" && !recognition.metrics.unknown_curve.is_empty() {

@@ -131,15 +131,15 @@ impl SimilarView {
     /// The query, how it is compared, and what is known of the answer.
     fn query_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.horizontal_wrapped(|ui| {
+            let hover = Action::SimilarFile.words().1;
+            if ui.button("Choose an image…").on_hover_text(hover).clicked() {
+                panel.act(Action::SimilarFile);
+            }
             if let Some(former) = panel.desk.similar().former().cloned() {
                 let hover = format!("To {} (Backspace)", former.image.short_name());
                 if ui.button("⬅ Back").on_hover_text(hover).clicked() {
                     self.go_back(panel);
                 }
-            }
-            let hover = Action::SimilarFile.words().1;
-            if ui.button("Choose an image…").on_hover_text(hover).clicked() {
-                panel.act(Action::SimilarFile);
             }
         });
         ui.label(RichText::new("or drop one here, or paste one (Ctrl+V)").small().weak());
@@ -200,7 +200,6 @@ impl SimilarView {
         {
             panel.ask(Command::SimilarPart(Some(crop)));
         }
-        response.on_hover_text("Drag a rectangle over a part to compare that part alone");
         line(ui, RichText::new(&name).strong()).on_hover_text(&image.name);
         ui.horizontal_wrapped(|ui| {
             let (width, height) = image.size;
@@ -237,13 +236,13 @@ fn note(alike: &LookAlike, answer: &SimilarAnswer) -> (String, String) {
     let distance = (1.0 - alike.likeness).max(0.0);
     // How probable it is was measured for whole images.
     if answer.search.recall.is_none() || answer.search.by_parts > 0 {
-        return (format!("{distance:.3}"), format!("Distance {distance:.3}; 0 is the same"));
+        return (format!("{distance:.3} away"), format!("Distance {distance:.3}; 0 is the same"));
     }
     let (share, k) = (100.0 * alike.probability, answer.k);
     let hover = format!(
         "Distance {distance:.3}; 0 is the same\n{share:.0} %: the probability that it is one of the {k} most alike of all, measured for its place on your images"
     );
-    (format!("{distance:.3} · {share:.0} %"), hover)
+    (format!("{distance:.3} away · {share:.0} %"), hover)
 }
 
 fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {

@@ -40,7 +40,7 @@ const BELOW: f32 = 60.0;
 pub struct Truth {
     /// The field in which a class is written.
     pub field: ClassField,
-    /// The class that an image from elsewhere would be taken in with, once one was chosen.
+    /// The class that an image from elsewhere is being taken in with, or would be but for its file.
     pub chosen: Option<String>,
 }
 
@@ -57,11 +57,15 @@ impl Truth {
         }
     }
 
-    /// Labels an image of the library, or notes the class for one from elsewhere.
+    /// Labels an image of the library, and takes one from elsewhere in with its label.
     fn choose(&mut self, panel: &mut Panel<'_>, recognition: &Recognition, class: String) {
         match recognition.item {
             Some(id) => panel.ask(Command::Label(vec![id], UserLabel::Class(class))),
-            None => self.chosen = Some(class),
+            None if panel.desk.jobs().is_running(&JobKind::TakeIn) => {}
+            None => {
+                self.chosen = Some(class.clone());
+                self.add(panel, recognition, class);
+            }
         }
     }
 
@@ -72,7 +76,7 @@ impl Truth {
         }
         let best = recognition.scores[0].0.clone();
         card_ui(ui, "What is it?", |ui| {
-            let how = "Press its bar, its key, or type its class.";
+            let how = "Press its bar or its key, or type its class and press Enter.";
             if let Some(id) = recognition.item {
                 let truth = panel.label_of(id).map(str::to_owned);
                 ui.horizontal_wrapped(|ui| {
@@ -96,10 +100,10 @@ impl Truth {
                 ui.add_enabled_ui(!is_running, |ui| {
                     let add = main_button(ui, &format!("Add to the library as {class}{more}")).on_hover_text(hover);
                     if add.clicked() {
-                        self.add(panel, recognition, class);
+                        self.choose(panel, recognition, class);
                     }
                 });
-                ui.label(RichText::new(format!("{how} One undo takes it out again.")).small().weak());
+                ui.label(RichText::new(format!("{how} Each adds it with that class; one undo takes it out again.")).small().weak());
             }
             if let Some((class, _)) = class_ui(ui, panel, &mut self.field, false) {
                 self.choose(panel, recognition, class);
@@ -115,7 +119,6 @@ impl Truth {
                 let folder = panel.state().and_then(|state| state.roots().next()).map(|(_, root)| root.path.clone());
                 let folder = folder.or_else(dirs::picture_dir).or_else(dirs::home_dir).unwrap_or_else(|| PathBuf::from("."));
                 let name = new_name(panel, &format!("pasted {}", class.replace(['/', '\\'], " ")));
-                self.chosen = Some(class);
                 panel.view.open(Modal::Path(Purpose::KeepPicture));
                 panel.view.draft.text = folder.join(name).to_string_lossy().into_owned();
             }
@@ -139,7 +142,11 @@ impl Truth {
                     "The mean is what a class picked by chance would score: a bar shows how far its class stands out, and without one it scores less",
                 );
             }
-            let hover = if has_library { "Press if this is what it is" } else { "" };
+            let hover = match recognition.item {
+                _ if !has_library => "",
+                Some(_) => "Press if this is what it is",
+                None => "Press if this is what it is: it is added to the library as that",
+            };
             let room = (bottom - ui.cursor().top() - BELOW).max(LEAST);
             ScrollArea::vertical().id_salt("bars").max_height(room).min_scrolled_height(room).show(ui, |ui| {
                 pressed = bars_ui(ui, scale, listed.len(), hover, |i| {

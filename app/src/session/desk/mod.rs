@@ -163,12 +163,14 @@ impl Desk {
             Command::KeepPicture(to, class) => parts.recognising.keep_picture(ctx, to, class),
             Command::Caption(image, captions) => ctx.act(move |library| library.caption(image, captions)),
             Command::Remove(images) => ctx.act(move |library| library.set_removed(&images, true)),
+            Command::FileToBin(image, file) => near_copies::clear_file(ctx, image, file),
             Command::RemoveToBin(cleared) => near_copies::clear(ctx, cleared),
             Command::Restore(images) => ctx.act(move |library| library.set_removed(&images, false)),
             Command::NewClass(name) => ctx.act(move |library| library.new_class(&name)),
             Command::RenameClass(from, to) => ctx.act(move |library| library.rename_class(&from, &to)),
             Command::RecolourClass(class, colour) => ctx.act(move |library| library.recolour_class(&class, colour)),
             Command::DeleteClass(class) => ctx.act(move |library| library.delete_class(&class)),
+            Command::TakeRewardsBack(query) => ctx.act(move |library| library.take_rewards_back(&query)),
             Command::Reward(query, image, reward) => ctx.act(move |library| library.reward(&query, image, reward)),
             Command::AllowAgain(image, class) => ctx.act(move |library| library.reject(&[image], &class, false)),
             Command::RejectGuess(images, word) => ctx.act(move |library| library.reject_guess(&images, &word, true)),
@@ -176,6 +178,7 @@ impl Desk {
             Command::Undo => undo(ctx),
             Command::Redo => redo(ctx),
             Command::Search(text) => parts.searching.search(ctx, text),
+            Command::SortHits => parts.searching.search_again(ctx),
             Command::SearchBy(engine) => parts.searching.search_by(ctx, engine),
             Command::SearchByImage(like) => parts.searching.look_for(ctx, like),
             Command::Narrow(only) => parts.searching.narrow(ctx, only),
@@ -196,6 +199,7 @@ impl Desk {
             Command::Why(image) => parts.searching.explain(ctx, image),
             Command::LabelFrom(only, order) => parts.labelling.label_from(ctx, only, order),
             Command::LabelNext(images, class, keys) => parts.labelling.label(ctx, images, class, keys),
+            Command::RejectAll(image) => parts.labelling.reject_all(ctx, image),
             Command::Reject(image, class) => parts.labelling.reject(ctx, image, class),
             Command::Skip(image) => parts.labelling.skip(ctx, image),
             Command::TakeUp(image) => parts.labelling.take_up(ctx, image),
@@ -359,9 +363,15 @@ impl From<()> for Message {
     }
 }
 
+/// What is said instead of taking back a part of an import.
+const NOT_WHOLE: &str = "The import is under way: stop it or let it end, and undo takes back all of it";
+
 /// Undoes the last act.
 fn undo(ctx: &mut Context) {
     ctx.with_library(|_, library| {
+        if library.is_last_act_under_way() {
+            return vec![note(NOT_WHOLE).into()];
+        }
         let acted = library_act::act(
             library,
             |library| library.undo(),

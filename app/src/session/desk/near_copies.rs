@@ -1,9 +1,12 @@
 //! Near copies in the library, as last looked for.
 
+use std::collections::HashSet;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tessera_core::copies::{PixelDifference, pixel_difference};
+use tessera_core::error::display_name;
 use tessera_core::ids::ItemId;
 use tessera_core::library::copies::{Copies, Copy, find_copies};
 use tessera_core::library::import::hold;
@@ -11,7 +14,7 @@ use tessera_core::library::state::State;
 
 use super::context::{Context, Event};
 use super::library_act::state_and;
-use super::notices::problem;
+use super::notices::{done, problem};
 use super::part::Part;
 use super::view::{Notice, Tone};
 use crate::command::Clearance;
@@ -26,6 +29,8 @@ const COMPARED: u32 = 2048;
 pub struct NearCopies {
     found: Option<(f64, Copies)>,
     groups: Arc<Vec<CopyGroup>>,
+    /// Files that are not there any more.
+    gone: HashSet<PathBuf>,
     difference: Option<(ItemId, ItemId, Result<Arc<PixelDifference>, String>)>,
 }
 
@@ -49,6 +54,8 @@ impl CopyGroup {
 pub(super) enum Message {
     /// Near copies within a distance.
     Found(f64, Copies),
+    /// Files of copies that are not there any more.
+    Gone(HashSet<PathBuf>),
     /// Where an image and a copy of it differ, or why that is not known.
     Difference(ItemId, ItemId, Result<Arc<PixelDifference>, String>),
 }
@@ -63,7 +70,11 @@ impl Part for NearCopies {
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
             Message::Found(distance, copies) => {
-                self.found = Some((distance, copies));
+                (self.found, self.gone) = (Some((distance, copies)), HashSet::new());
+                self.regroup(ctx);
+            }
+            Message::Gone(gone) => {
+                self.gone = gone;
                 self.regroup(ctx);
             }
             Message::Difference(image, copy, outcome) => self.difference = Some((image, copy, outcome)),
@@ -73,7 +84,10 @@ impl Part for NearCopies {
     fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
             Event::Closed => *self = Self::default(),
-            Event::Changed => self.regroup(ctx),
+            Event::Changed => {
+                self.regroup(ctx);
+                self.look_for_files(ctx);
+            }
             Event::First | Event::Opened | Event::Ready => {}
         }
     }
@@ -101,15 +115,22 @@ impl NearCopies {
     /// undo.
     fn regroup(&mut self, ctx: &Context) {
         let Some(((_, found), state)) = self.found.as_ref().zip(ctx.state()) else { return };
-        self.groups = Arc::new(found.groups.iter().filter_map(|group| present(group, state)).collect());
+        self.groups = Arc::new(found.groups.iter().filter_map(|group| present(group, state, &self.gone)).collect());
+    }
+
+    /// Finds out which files are not there: an undo brings images back whose files stay in the bin.
+    fn look_for_files(&self, ctx: &Context) {
+        let Some((_, found)) = &self.found else { return };
+        let files: Vec<PathBuf> = found.groups.iter().flatten().map(|copy| copy.path.clone()).collect();
+        ctx.short(move || super::Message::from(Message::Gone(files.into_iter().filter(|file| !file.exists()).collect())));
     }
 }
 
 /// What is still there of a group, if that is more than one file.
-fn present(group: &[Copy], state: &State) -> Option<CopyGroup> {
-    let is_live = |image| state.image(image).is_some_and(|image| image.is_live());
-    let best = group.iter().map(|copy| copy.image).find(|image| is_live(*image))?;
-    let is_there = |copy: &&Copy| is_live(copy.image) && !state.are_no_copies(best, copy.image);
+fn present(group: &[Copy], state: &State, gone: &HashSet<PathBuf>) -> Option<CopyGroup> {
+    let is_live = |copy: &Copy| !gone.contains(&copy.path) && state.image(copy.image).is_some_and(|image| image.is_live());
+    let best = group.iter().find(|copy| is_live(copy))?.image;
+    let is_there = |copy: &&Copy| is_live(copy) && !state.are_no_copies(best, copy.image);
     let files = group.iter().filter(is_there).count();
     let mut images: Vec<Copy> = group.iter().filter(is_there).cloned().collect();
     images.dedup_by_key(|copy| copy.image);
@@ -130,6 +151,18 @@ pub(super) fn clear(ctx: &mut Context, cleared: Vec<Clearance>) {
             None => problem(format!("Nothing was removed: {}", binned.in_words())),
         };
         Ok(super::Message::from(state_and(library, notice)))
+    });
+}
+
+/// Moves one of several files of an image to the bin, of which a notice tells.
+pub(super) fn clear_file(ctx: &mut Context, image: ItemId, file: PathBuf) {
+    ctx.library_job(JobKind::MoveToBin, move |session, library| {
+        session.file_to_bin(library, image, &file)?;
+        let words = format!("{} moved to the bin of the system, from which it can be put back", display_name(&file));
+        let mut told = state_and(library, done(words));
+        // Files are no part of the state's history, so their absence is told apart.
+        told.push(Message::Gone(HashSet::from([file])).into());
+        Ok(super::Message::from(told))
     });
 }
 

@@ -42,6 +42,9 @@ pub struct Searching {
     like: Option<Arc<ReferenceImage>>,
     only: Option<Arc<Vec<ItemId>>>,
     effort: Effort,
+    /// Whether the next answer is to the same question as the last one, so that images stay where
+    /// they are on the screen.
+    keeps_order: bool,
     hits: Option<Arc<Hits>>,
     /// Later images of the answer in full, and those that are on their way.
     more: HashMap<ItemId, SearchHit>,
@@ -82,6 +85,7 @@ impl Part for Searching {
             like: None,
             only: None,
             effort: Effort { hits: 100, leaves: SEARCH_LEAVES },
+            keeps_order: false,
             hits: None,
             more: HashMap::new(),
             wanted: HashSet::new(),
@@ -91,13 +95,16 @@ impl Part for Searching {
 
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
-            Message::Hits(hits) if hits.number == self.number => {
+            Message::Hits(mut hits) if hits.number == self.number => {
                 let is_short = hits.unseen > 0;
+                if let Some(before) = self.hits.as_ref().filter(|_| self.keeps_order) {
+                    hits.keep_order(&before.images);
+                }
                 self.hits = Some(Arc::new(hits));
                 self.more.clear();
                 self.wanted.clear();
                 if is_short {
-                    self.search_again(ctx);
+                    self.ask(ctx);
                 }
             }
             Message::Hits(_) => {}
@@ -126,7 +133,11 @@ impl Part for Searching {
                 self.number += 1;
             }
             Event::First | Event::Opened | Event::Ready => {}
-            Event::Changed => self.search_again(ctx),
+            Event::Changed => {
+                // What the user judges and labels must not move away under the pointer.
+                self.keeps_order = self.hits.is_some();
+                self.ask(ctx);
+            }
         }
     }
 }
@@ -180,9 +191,19 @@ impl Searching {
     /// Searches by words, and by visual similarity if an image to resemble is set. Without either
     /// there is no answer.
     pub(super) fn search(&mut self, ctx: &mut Context, text: String) {
+        self.words = text;
+        self.search_again(ctx);
+    }
+
+    /// Repeats the last search, whether it was answered or not; the best come first.
+    pub(super) fn search_again(&mut self, ctx: &mut Context) {
+        self.keeps_order = false;
+        self.ask(ctx);
+    }
+
+    fn ask(&mut self, ctx: &mut Context) {
         self.number += 1;
-        let number = self.number;
-        self.words.clone_from(&text);
+        let (number, text) = (self.number, self.words.clone());
         if text.trim().is_empty() && self.like.is_none() {
             self.hits = None;
             return;
@@ -221,6 +242,7 @@ impl Searching {
                 memories: library.words().memories(),
                 unknown,
                 engine,
+                is_best_first: true,
                 lessons: library.caption_memory().rewards().len(),
             })
         });
@@ -238,11 +260,6 @@ impl Searching {
             let found: Vec<Found> = hits.found.iter().filter(|one| new.contains(&one.image)).copied().collect();
             Message::More(hits.number, session.hits_in_full(library, &request(), &found))
         });
-    }
-
-    /// Repeats the last search, whether it was answered or not.
-    fn search_again(&mut self, ctx: &mut Context) {
-        self.search(ctx, self.words.clone());
     }
 
     /// Sets the engine, and repeats the search.

@@ -1,5 +1,6 @@
 //! What a desk shows, as plain data.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,9 +83,11 @@ pub struct Hits {
     /// Images whose appearance is not indexed yet, or of which it is not read what the network
     /// sees.
     pub unseen: usize,
-    /// All images that answer, best first.
+    /// All images that answer, best first, or else as they stood before the library changed.
     pub images: Arc<Vec<ItemId>>,
-    /// The same with their scores.
+    /// Whether the best of them come first.
+    pub is_best_first: bool,
+    /// The same with their scores, best first.
     pub found: Arc<Vec<Found>>,
     /// How many have all words of the query that any image has.
     pub with_all: usize,
@@ -104,6 +107,17 @@ pub struct Hits {
     pub engine: Engine,
     /// Lessons in the library.
     pub lessons: usize,
+}
+
+impl Hits {
+    /// Leaves images in the order of an earlier answer; those that were not in it come last.
+    pub(super) fn keep_order(&mut self, before: &[ItemId]) {
+        let place: HashMap<ItemId, usize> = before.iter().enumerate().map(|(place, image)| (*image, place)).collect();
+        let mut images = (*self.images).clone();
+        images.sort_by_key(|image| place.get(image).copied().unwrap_or(usize::MAX));
+        self.is_best_first = images == *self.images;
+        self.images = Arc::new(images);
+    }
 }
 
 /// An image recognised, with its reasons.

@@ -120,6 +120,12 @@ pub(super) fn take_in(
     reads_words: bool,
     progress: &Progress,
 ) -> Result<Imported> {
+    let imported = run(library, folder, options, reads_words, progress);
+    hold(library).importing = None;
+    imported
+}
+
+fn run(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, reads_words: bool, progress: &Progress) -> Result<Imported> {
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let is_of_files = |(_, root): (RootId, &Root)| root.path == folder && root.is_of_files();
     let only_known = options.exclude == [ALL] && hold(library).state().roots().any(is_of_files);
@@ -179,7 +185,10 @@ pub(super) fn take_in(
                 Err(error) => run.report.failed.push(FailedFile::new(&file.path, &error)),
             }
         }
-        run.admit(&mut hold(library), seen)?;
+        let mut held = hold(library);
+        run.admit(&mut held, seen)?;
+        held.importing = run.act;
+        drop(held);
         if run.report.cancelled {
             break;
         }
@@ -283,6 +292,19 @@ fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &P
     let new = state.new_classes(classes.iter().map(String::as_str));
     let words = format!("Read the folders of {} again", error::display(folder));
     library.commit(None, EventKind::Act, Draft::new(words, new.into_iter().chain(changes).collect()))
+}
+
+impl Library {
+    /// Notes which files of an image are not there any more.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when that cannot be written.
+    pub fn note_missing(&mut self, image: ItemId) -> Result<()> {
+        let Some(image) = self.state().image(image).cloned() else { return Ok(()) };
+        let gone = image.places.iter().filter(|place| place.here && !self.state().full_path(place).exists());
+        let gone: Vec<_> = gone.map(|place| (image.id, Place { here: false, ..place.clone() }, Some(image.id))).collect();
+        self.put_places(&gone)
+    }
 }
 
 /// Marks the files below `folder` that are gone. Returns how many are.

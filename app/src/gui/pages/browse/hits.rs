@@ -21,7 +21,7 @@ use crate::gui::theme;
 use crate::gui::view::Viewer;
 use crate::gui::widgets::grid::{Cell, pick_clicked, tiles_ui};
 use crate::gui::widgets::{WHOLE, fitted, nothing_ui, one_line};
-use crate::gui::words::count;
+use crate::gui::words::{count, grouped};
 use crate::session::desk::view::Hits;
 use crate::session::search::{Engine, SearchHit};
 use crate::session::why::typed_words;
@@ -112,9 +112,12 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         let query = hits.query.trim();
         let of = if query.is_empty() { String::new() } else { format!(" for “{query}”") };
         let like = hits.like.as_ref().map_or_else(String::new, |like| format!(" that look like {}", like.short_name()));
-        ui.label(RichText::new(format!("{}{of}{like}", count(hits.images.len(), "image"))).strong());
-        if hits.with_all > 0 && hits.with_all < hits.images.len() && hits.like.is_none() {
-            ui.label(RichText::new(format!("{} with all words", count(hits.with_all, "image"))).weak());
+        let some = hits.images.len() - hits.with_all;
+        if hits.with_all > 0 && some > 0 && hits.like.is_none() {
+            ui.label(RichText::new(format!("{} with all words{of}", count(hits.with_all, "image"))).strong());
+            ui.label(RichText::new(format!("then {} with some", grouped(some))).weak());
+        } else {
+            ui.label(RichText::new(format!("{}{of}{like}", count(hits.images.len(), "image"))).strong());
         }
         if !query.is_empty() {
             ui.label(RichText::new(format!("among {}", count(hits.memories, "caption"))).weak());
@@ -146,6 +149,12 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
                 panel.ask(Command::SearchBy(engine));
             }
         }
+        if !hits.is_best_first {
+            let hover = "Images stay where they are while you say something of them; press to put the best first";
+            if ui.button("Best first").on_hover_text(hover).clicked() {
+                panel.ask(Command::SortHits);
+            }
+        }
         if !hits.hits.is_empty() && ui.button("Select all of them").clicked() {
             panel.view.selection.set(hits.images.iter().copied());
         }
@@ -172,7 +181,7 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
     } else {
         "Images are found by the words of their captions, classes and names; \"two words\" in quotes must stand together, -word must not be there"
     };
-    nothing_ui(ui, "No memory of this yet", words);
+    nothing_ui(ui, if is_filtered { "Nothing here answers" } else { "No memory of this yet" }, words);
     if is_filtered {
         ui.vertical_centered(|ui| {
             if ui.button("Search in all images").clicked() {

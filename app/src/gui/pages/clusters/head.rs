@@ -141,8 +141,8 @@ fn wish_ui(ui: &mut Ui, panel: &Panel<'_>, wish: &mut Wish) {
     response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, format!("Compare by {shown}")));
     ui.label("Number");
     let open = "As many clusters as describe images best that took no part";
-    ui.selectable_value(&mut wish.is_open, true, "Open").on_hover_text(open);
-    ui.selectable_value(&mut wish.is_open, false, "Fixed").on_hover_text("So many clusters as you say");
+    ui.selectable_value(&mut wish.is_open, true, "Found by itself").on_hover_text(open);
+    ui.selectable_value(&mut wish.is_open, false, "Given").on_hover_text("So many clusters as you say");
     if !wish.is_open {
         let number = ui.add(DragValue::new(&mut wish.clusters).range(1..=MOST).speed(0.2));
         let clusters = wish.clusters as f64;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use egui::{Key, RichText, ScrollArea, Ui, vec2};
+use egui::{Key, Modifiers, RichText, ScrollArea, Ui, vec2};
 use tessera_core::ids::ItemId;
 use tessera_core::library::suggest::LabelOrder;
 
@@ -139,6 +139,9 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labell
     if !is_free(ui, panel) {
         return;
     }
+    if view.reading.is_seen(ui, id) && has_classes && !labelling.is_saving && is_none_pressed(ui) {
+        return panel.ask(Command::RejectAll(id));
+    }
     // A digit means the same class for every image, so that only the image has to be seen.
     if let Some(class) = pressed_class(ui, panel) {
         if view.reading.is_seen(ui, id) && !labelling.is_saving {
@@ -179,6 +182,17 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labell
     } else if pressed(ui, Key::Backspace) {
         panel.ask(Command::GoBack);
     }
+}
+
+/// Whether Shift+X was pressed, which begins no class then.
+fn is_none_pressed(ui: &Ui) -> bool {
+    ui.input_mut(|input| {
+        let is_pressed = input.consume_key(Modifiers::SHIFT, Key::X);
+        if is_pressed {
+            input.events.retain(|event| !matches!(event, egui::Event::Text(_)));
+        }
+        is_pressed
+    })
 }
 
 /// The suggestion, and what is known about it.
@@ -269,12 +283,18 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
         if skip.on_hover_text("Something else first; it comes back after all others (Space)").clicked() {
             panel.ask(Command::Skip(id));
         }
+        let has_classes = panel.state().is_some_and(|state| !state.classes().is_empty());
+        let none = ui.add_enabled(!labelling.is_saving && has_classes, egui::Button::new("None of these"));
+        let hover = "It is of no class that there is: it leaves the queue, and comes back when there is a new one (Shift+X)";
+        if none.on_hover_text(hover).clicked() {
+            panel.ask(Command::RejectAll(id));
+        }
         let is_first = labelling.acts.is_empty();
         if ui.add_enabled(!is_first, egui::Button::new("Back")).on_hover_text("Take back what was said last (Backspace)").clicked() {
             panel.ask(Command::GoBack);
         }
     });
-    let words = "Enter accepts, Up and Down go through the suggestions, X rejects, Space skips, Backspace goes back. A digit gives the class \
+    let words = "Enter accepts, Up and Down go through the suggestions, X rejects, Shift+X rejects all, Space skips, Backspace goes back. A digit gives the class \
                  that has it here and in Browse; other letters begin a class, Tab or / one that begins with a or x.";
     ui.label(RichText::new(words).small().weak());
 }

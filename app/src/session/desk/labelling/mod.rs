@@ -219,11 +219,19 @@ impl LabellingDesk {
         });
     }
 
+    /// Rejects all classes for an image, which leaves the queue.
+    pub(super) fn reject_all(&mut self, ctx: &mut Context, image: ItemId) {
+        let Some(labelling) = self.free() else { return };
+        labelling.is_saving = true;
+        let act = LabelAct { images: vec![image], kind: LabelActKind::RejectAll, suggested: Vec::new(), keys: 1, event: None };
+        save(ctx, act, |library, act| library.reject_all(&act.images));
+    }
+
     fn take_in_saved(&mut self, ctx: &Context, act: Option<LabelAct>) {
         let Some(labelling) = &mut self.shown else { return };
         labelling.is_saving = false;
         let Some(act) = act else { return };
-        if let LabelActKind::Label(_) = act.kind {
+        if act.kind.ends_an_image() {
             labelling.queue.retain(|id| !act.images.contains(id));
         }
         let changes_nothing = act.event.is_none();

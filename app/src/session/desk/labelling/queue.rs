@@ -100,8 +100,17 @@ pub enum LabelActKind {
     Label(String),
     /// This class was rejected.
     Reject(String),
+    /// All classes were rejected.
+    RejectAll,
     /// The image was skipped.
     Skip,
+}
+
+impl LabelActKind {
+    /// Whether its images leave the queue by it for good.
+    pub(super) fn ends_an_image(&self) -> bool {
+        matches!(self, Self::Label(_) | Self::RejectAll)
+    }
 }
 
 /// Statistics of how much work the suggestions saved.
@@ -181,13 +190,13 @@ impl Labelling {
     }
 
     /// Whether an image in the queue may stay there.
-    fn may_stay(&self, image: &Image) -> bool {
-        image.is_live() && (self.only.is_some() || image.label().is_none())
+    fn may_stay(&self, state: &State, image: &Image) -> bool {
+        image.is_live() && (self.only.is_some() || image.label().is_none() && !state.is_of_none(image))
     }
 
     /// Whether an image belongs in the queue.
-    fn is_wanted(&self, image: &Image) -> bool {
-        self.may_stay(image) && self.only.as_ref().is_none_or(|only| only.contains(&image.id))
+    fn is_wanted(&self, state: &State, image: &Image) -> bool {
+        self.may_stay(state, image) && self.only.as_ref().is_none_or(|only| only.contains(&image.id))
     }
 
     /// As [`Labelling::refresh`], looking at all images.
@@ -197,17 +206,18 @@ impl Labelling {
     }
 
     /// Brings the queue in line with the library: labelled images leave it, others that lost their
-    /// label come back. Of all images only those are looked at that have changed since the last
-    /// call.
+    /// label come back, and with a new class those that were of none. Unless classes have changed,
+    /// only images are looked at that have changed since the last call.
     pub(super) fn refresh(&mut self, state: &State) {
-        let changed = self.seen.replace(state.clone()).map(|seen| state.changed_since(&seen));
+        let seen = self.seen.replace(state.clone()).filter(|seen| seen.classes() == state.classes());
+        let changed = seen.map(|seen| state.changed_since(&seen));
         let said: HashSet<EventId> = self.acts.iter().chain(&self.undone).filter_map(|act| act.event).collect();
         let acts: HashSet<EventId> = state.history().iter().map(|act| act.id).filter(|act| said.contains(act)).collect();
         let holds = |act: &LabelAct| act.event.is_none_or(|event| acts.contains(&event));
         let (kept, taken_back): (Vec<LabelAct>, Vec<LabelAct>) = std::mem::take(&mut self.acts).into_iter().partition(holds);
         let (again, undone): (Vec<LabelAct>, Vec<LabelAct>) = std::mem::take(&mut self.undone).into_iter().partition(holds);
         let mut back: Vec<ItemId> = taken_back.iter().flat_map(|act| act.images.clone()).collect();
-        for act in again.iter().filter(|act| matches!(act.kind, LabelActKind::Label(_))) {
+        for act in again.iter().filter(|act| act.kind.ends_an_image()) {
             self.queue.retain(|id| !act.images.contains(id));
         }
         self.acts = [kept, again].concat();
@@ -217,15 +227,15 @@ impl Labelling {
         let known = |id: &ItemId| state.image(*id).map(|image| &**image);
         let mut queue = std::mem::take(&mut self.queue);
         let may_differ = |id: &ItemId| changed.as_ref().is_none_or(|changed| changed.binary_search(id).is_ok());
-        queue.retain(|id| !may_differ(id) || known(id).is_some_and(|image| self.may_stay(image)));
+        queue.retain(|id| !may_differ(id) || known(id).is_some_and(|image| self.may_stay(state, image)));
         let mut is_queued = vec![false; state.records().last().map_or(0, |last| last.id.0 as usize + 1)];
         let mut enter = |id: &ItemId| !std::mem::replace(&mut is_queued[id.0 as usize], true);
         // The images of undone acts come first, even if they had not left the queue.
-        back.retain(|id| known(id).is_some_and(|image| self.is_wanted(image)) && enter(id));
+        back.retain(|id| known(id).is_some_and(|image| self.is_wanted(state, image)) && enter(id));
         self.skipped.retain(|id| !back.contains(id));
         queue.retain(&mut enter);
         if self.only.is_none() {
-            let mut is_fresh = |image: &Image| self.is_wanted(image) && enter(&image.id);
+            let mut is_fresh = |image: &Image| self.is_wanted(state, image) && enter(&image.id);
             let fresh: Vec<ItemId> = match &changed {
                 Some(changed) => changed.iter().copied().filter(|id| known(id).is_some_and(&mut is_fresh)).collect(),
                 None => state.images().filter(|image| is_fresh(image)).map(|image| image.id).collect(),
@@ -259,7 +269,8 @@ impl Labelling {
 
     /// Moves images to the head of the queue, as far as they belong in it.
     pub(super) fn first(&mut self, images: &[ItemId], state: &State) {
-        let wanted: Vec<ItemId> = images.iter().copied().filter(|id| state.image(*id).is_some_and(|image| self.is_wanted(image))).collect();
+        let wanted: Vec<ItemId> =
+            images.iter().copied().filter(|id| state.image(*id).is_some_and(|image| self.is_wanted(state, image))).collect();
         self.queue.retain(|id| !wanted.contains(id));
         self.skipped.retain(|id| !wanted.contains(id));
         self.queue.splice(..0, wanted);

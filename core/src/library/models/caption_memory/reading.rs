@@ -55,7 +55,8 @@ const OTHER_SHARE: f64 = 0.4;
 
 impl CaptionMemory {
     /// How the words of a query are read, each once. `knows` says which words need no correction
-    /// though no text has them. O(words of the library) for a word that nothing knows.
+    /// though no text has them. Words that only lessons have are read like unknown ones: answers
+    /// to what was typed wrongly are rewarded, too. O(words of the library) for such a word.
     pub(super) fn read(&self, query: &TextQuery, index: &Words, knows: &dyn Fn(&str) -> bool) -> Vec<AskedWord> {
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         let mut asked: Vec<AskedWord> = Vec::new();
@@ -67,7 +68,7 @@ impl CaptionMemory {
         };
         for written in query.words.iter() {
             *counts.entry(written).or_default() += 1;
-            let (readings, is_known) = whole(written, index, &|word| taught.contains(word) || knows(word));
+            let (readings, is_known) = whole(written, index, knows);
             ask(written, readings, is_known || taught.contains(written));
         }
         for written in query.phrases.iter().flatten() {
@@ -88,7 +89,7 @@ impl CaptionMemory {
             );
             // A beginning that is a word itself, or that no word has, is looked for as a word.
             if completed.is_empty() || index.knows(prefix) || taught.contains(prefix) {
-                let (readings, is_known) = whole(prefix, index, &|word| taught.contains(word) || knows(word));
+                let (readings, is_known) = whole(prefix, index, knows);
                 ask(prefix, readings, is_known || taught.contains(prefix));
             } else {
                 ask(prefix, completed.into_iter().map(|word| Reading { word, how: ReadAs::Completed, share: 1.0 }).collect(), true);
