@@ -57,6 +57,24 @@ fn every_file_is_counted_once() {
 }
 
 #[test]
+fn a_picture_that_is_cut_off_is_taken_in_and_named() {
+    let world = World::new();
+    let one = image::open(world.picture("photos/whole.png", 0, 1, 0)).unwrap();
+    fs::remove_file(world.at("photos/whole.png")).unwrap();
+    let mut jpeg = std::io::Cursor::new(Vec::new());
+    one.write_to(&mut jpeg, image::ImageFormat::Jpeg).unwrap();
+    let jpeg = jpeg.into_inner();
+    world.file("photos/whole.jpg", &jpeg);
+    world.file("photos/more.jpg", &[&jpeg[..], b"behind the picture"].concat());
+    world.file("photos/half.jpg", &jpeg[..jpeg.len() * 6 / 10]);
+    let ran = world.run(["import", "lib.tessera", "photos", "--json", "--report", "report.jsonl"]).ended(0);
+    assert_eq!((n(&ran.object(), "imported"), n(&ran.object(), "cut_off")), (3, 1), "{}", ran.object());
+    let lines = report(&world);
+    let [line] = &lines[..] else { panic!("{lines:?}") };
+    assert!(line["path"].as_str().unwrap().ends_with("half.jpg") && line["reason"] == "cut_off", "{line}");
+}
+
+#[test]
 fn several_folders_are_summed_and_patterns_leave_out() {
     let world = World::with_images();
     world.picture("more/disc/a.png", 0, 5, 1);

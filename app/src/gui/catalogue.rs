@@ -95,7 +95,7 @@ impl Catalogue {
         }
         self.list = Arc::new(list(state, &self.census, &self.scopes, self.sort));
         selection.retain(|id| state.image(id).is_some());
-        if old.is_some_and(|old| old.scopes != self.scopes) {
+        if !self.scopes.is_empty() || old.is_some_and(|old| old.scopes != self.scopes) {
             // Images that are not shown must not stay selected: labels apply to the selection.
             let shown: HashSet<ItemId> = self.list.iter().copied().collect();
             selection.retain(|id| shown.contains(&id));

@@ -1,6 +1,8 @@
 //! State of the window that all pages share: page, filter, selection, search box, modal, toasts.
 //! Nothing of it is saved.
 
+use std::collections::HashSet;
+
 use tessera_core::ids::ItemId;
 
 use super::catalogue::{Catalogue, Changes};
@@ -20,8 +22,10 @@ pub struct View {
     pub shown: Catalogue,
     /// The search box.
     pub search: SearchBox,
-    /// The selected images.
+    /// The selected images of the page on the screen.
     pub selection: Selection,
+    /// Those of Browse and Map, while another page is shown.
+    browsed: Selection,
     /// The viewer, while it is open; it shows the selected image.
     pub viewer: Option<Viewer>,
     /// The picture that this frame needs in full size.
@@ -85,8 +89,20 @@ pub struct Pictured {
 }
 
 impl View {
-    /// Turns to a page.
+    /// Turns to a page. Nothing is selected there that it does not show: keys act on the selection.
     pub fn turn_to(&mut self, page: Page) {
+        let are_browsed = |page: Page| matches!(page, Page::Browse | Page::Map);
+        if page != self.page && !(are_browsed(page) && are_browsed(self.page)) {
+            let left = std::mem::take(&mut self.selection);
+            if are_browsed(self.page) {
+                self.browsed = left;
+            }
+            if are_browsed(page) {
+                self.selection = std::mem::take(&mut self.browsed);
+                let shown: HashSet<ItemId> = self.shown.list().iter().copied().filter(|id| self.selection.contains(*id)).collect();
+                self.selection.retain(|id| shown.contains(&id));
+            }
+        }
         (self.page, self.viewer) = (page, None);
     }
 
@@ -109,12 +125,14 @@ impl View {
         }
         // The selected images were hits of another search.
         self.selection.clear();
+        self.browsed.clear();
     }
 
     /// Resets what belongs to a library: another one was opened, or it was closed.
     pub fn begin_library(&mut self) {
         self.shown.clear();
         self.selection.clear();
+        self.browsed.clear();
         self.search.text.clear();
         self.viewer = None;
     }

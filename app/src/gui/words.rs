@@ -31,6 +31,7 @@ pub fn reason(word: &str) -> &str {
         "no_picture" => "no picture",
         "mask" => "mask or map of another picture",
         "duplicate" => "copy of another image",
+        "cut_off" => "picture that is cut off, taken in",
         "no_image" => "name without an image",
         "data" => "damaged, or no picture inside",
         "too_large" => "too large",

@@ -266,7 +266,7 @@ impl Pass<'_> {
             let mut drawn = Drawn::default();
             let (first, count) = (self.data.group_range(groups.start).start, groups.len());
             let (mut scores, mut near, mut packed) = (Vec::new(), Vec::new(), Packed::default());
-            let mut listed: Vec<u32> = Vec::new();
+            let mut probable = MostProbable::default();
             if tree.is_none() {
                 self.surrogate_scores(&groups, &mut scores);
                 drawn.evaluated += (count * self.components.count()) as u64;
@@ -280,14 +280,15 @@ impl Pass<'_> {
                     let mut frontier = Frontier::new(&tree.tree, tree.at(&near));
                     let outside = frontier.refine(ANY.0, most_listed);
                     drawn.evaluated += frontier.evaluated() as u64;
-                    listed.clear();
-                    listed.extend(frontier.singles().map(|(node, _)| tree.clusters[node as usize]));
+                    probable.listed.clear();
+                    probable.listed.extend(frontier.singles().map(|(node, _)| tree.clusters[node as usize]));
                     outside
                 } else {
                     near.clear();
                     near.extend(scores[at..].iter().step_by(count));
-                    most_probable(&mut near, self.components.count(), most_listed, &mut listed)
+                    probable.list(&mut near, self.components.count(), most_listed)
                 };
+                let listed = &mut probable.listed;
                 listed.sort_unstable();
                 let any_share = outside.clamp(ANY.0, ANY.1);
                 self.components.pack(listed.iter().copied(), &mut packed);
@@ -298,7 +299,7 @@ impl Pass<'_> {
                     shares_of.extend(own_scores[member..].iter().step_by(range.len()));
                     let state = &mut own[place - first];
                     let before = *state;
-                    self.among(self.data.row(place), state, &listed, &mut shares_of, (any_share, &any, &shares), rng, &mut drawn);
+                    self.among(self.data.row(place), state, listed, &mut shares_of, (any_share, &any, &shares), rng, &mut drawn);
                     drawn.moved += u64::from(*state != before);
                 }
             }
@@ -391,33 +392,47 @@ impl Pass<'_> {
     }
 }
 
-/// The `most` clusters of the largest scores at a surrogate, of so many, and the share of the rest.
-/// O(clusters).
-fn most_probable(scores: &mut [Scores], clusters: usize, most: usize, listed: &mut Vec<u32>) -> f64 {
-    listed.clear();
-    if most >= clusters {
-        listed.extend(0..clusters as u32);
-        return 0.0;
+/// The clusters of the largest scores at a surrogate, with the room that finding them takes.
+#[derive(Default)]
+struct MostProbable {
+    listed: Vec<u32>,
+    keys: Vec<u32>,
+    least: Vec<u32>,
+    order: Vec<u64>,
+}
+
+impl MostProbable {
+    /// Lists `most` of so many clusters. Returns the share of the others. O(clusters).
+    fn list(&mut self, scores: &mut [Scores], clusters: usize, most: usize) -> f64 {
+        let Self { listed, keys, least, order } = self;
+        listed.clear();
+        if most >= clusters {
+            listed.extend(0..clusters as u32);
+            return 0.0;
+        }
+        // The larger the score the smaller the key.
+        let key = |score: &f32| {
+            let bits = (score + 0.0).to_bits();
+            let ascending = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
+            !ascending
+        };
+        keys.clear();
+        keys.extend(scores.as_flattened()[..clusters].iter().map(key));
+        // As many keys as are wanted, one in each of so many chunks, are no larger than this.
+        least.clear();
+        least.extend(keys.chunks(CHUNK).map(|chunk| chunk.iter().fold(u32::MAX, |least, key| least.min(*key))));
+        let bar = if most < least.len() { *least.select_nth_unstable(most - 1).1 } else { u32::MAX };
+        // Of equals the first cluster.
+        let reached = keys.iter().zip(0u64..).filter(|(key, _)| **key <= bar);
+        order.clear();
+        order.extend(reached.map(|(key, cluster)| u64::from(*key) << 32 | cluster));
+        order.select_nth_unstable(most - 1);
+        listed.extend(order[..most].iter().map(|key| *key as u32));
+        let top = largest(scores.iter().copied());
+        let total = exponentials(scores, top);
+        let inside: f32 = listed.iter().map(|cluster| scores[*cluster as usize / LANES][*cluster as usize % LANES]).sum();
+        f64::from(1.0 - inside / total).max(0.0)
     }
-    // The larger the score the smaller the key.
-    let key = |score: &f32| {
-        let bits = (score + 0.0).to_bits();
-        let ascending = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
-        !ascending
-    };
-    let keys: Vec<u32> = scores.as_flattened()[..clusters].iter().map(key).collect();
-    // As many keys as are wanted, one in each of so many chunks, are no larger than this.
-    let mut least: Vec<u32> = keys.chunks(CHUNK).map(|chunk| chunk.iter().fold(u32::MAX, |least, key| least.min(*key))).collect();
-    let bar = if most < least.len() { *least.select_nth_unstable(most - 1).1 } else { u32::MAX };
-    // Of equals the first cluster.
-    let reached = keys.iter().zip(0u64..).filter(|(key, _)| **key <= bar);
-    let mut order: Vec<u64> = reached.map(|(key, cluster)| u64::from(*key) << 32 | cluster).collect();
-    order.select_nth_unstable(most - 1);
-    listed.extend(order[..most].iter().map(|key| *key as u32));
-    let top = largest(scores.iter().copied());
-    let total = exponentials(scores, top);
-    let inside: f32 = listed.iter().map(|cluster| scores[*cluster as usize / LANES][*cluster as usize % LANES]).sum();
-    f64::from(1.0 - inside / total).max(0.0)
 }
 
 /// The cluster at which the running sum of shares passes `left`. O(n).
@@ -479,7 +494,7 @@ impl<'a> Near<'a> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{LANES, most_probable};
+    use super::{LANES, MostProbable};
 
     proptest! {
         #[test]
@@ -489,14 +504,15 @@ mod tests {
         ) {
             let mut blocks = vec![[f32::NEG_INFINITY; LANES]; scores.len().div_ceil(LANES)];
             scores.iter().enumerate().for_each(|(at, score)| blocks[at / LANES][at % LANES] = *score);
-            let mut listed = vec![5];
-            let told = most_probable(&mut blocks, scores.len(), most, &mut listed);
+            let mut probable = MostProbable { listed: vec![5], ..MostProbable::default() };
+            let told = probable.list(&mut blocks, scores.len(), most);
+            let listed = &mut probable.listed;
             listed.sort_unstable();
             let mut expected: Vec<u32> = (0..scores.len() as u32).collect();
             expected.sort_by(|a, b| scores[*b as usize].total_cmp(&scores[*a as usize]));
             expected.truncate(most);
             expected.sort_unstable();
-            prop_assert_eq!(&listed, &expected);
+            prop_assert_eq!(&*listed, &expected);
             let share = |score: &f32| f64::from(*score).exp();
             let total: f64 = scores.iter().map(share).sum();
             let rest: f64 = (0..).zip(&scores).filter(|(at, _)| !listed.contains(at)).map(|(_, score)| share(score)).sum();

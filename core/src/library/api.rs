@@ -143,8 +143,8 @@ impl Library {
         self.act(self.acts().delete_class(class)?)
     }
 
-    /// Whether the last act is that of an import which is running: [`Library::undo`] would take back
-    /// what it has done so far, and the rest would become an act of its own.
+    /// Whether the last act is that of an import which is running: [`Library::undo`] would take
+    /// back what it has done so far, and the rest would become an act of its own.
     pub fn is_last_act_under_way(&self) -> bool {
         self.importing.is_some() && self.importing == self.state.history().last().map(|act| act.id)
     }

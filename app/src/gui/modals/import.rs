@@ -289,7 +289,8 @@ fn skipped_ui(ui: &mut Ui, plan: &ImportPlan) {
     }
 }
 
-/// A few pictures of the folder, and how each was understood; `table` is the place of the table that is read.
+/// A few pictures of the folder, and how each was understood; `table` is the place of the table
+/// that is read.
 fn examples_ui(ui: &mut Ui, panel: &Panel<'_>, plan: &ImportPlan, now: &PlannedImport, table: Option<usize>) {
     if plan.examples.is_empty() {
         ui.label(RichText::new("There is no picture to show.").weak());

@@ -126,6 +126,7 @@ fn last_act(library: &Mutex<Library>) -> Option<EventId> {
 fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<Message> {
     let mut whole = format!("{} imported", count(report.imported, "image"));
     for (n, what) in [
+        (report.cut_off.len(), "of them cut off"),
         (report.unchanged, "unchanged"),
         (report.duplicate, "duplicate"),
         (report.unsupported, "that are no pictures of a known format"),
@@ -142,9 +143,9 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
     }
     let aside = match report.failed.len() {
         _ if report.cancelled => "; stopped, what was done stays".to_owned(),
-        0 => match report.unsupported + report.masks.len() + report.duplicate {
+        0 => match report.unsupported + report.masks.len() + report.duplicate + report.cut_off.len() {
             0 => String::new(),
-            n => format!("; {} not taken in or copies, listed on the page Library", count(n, "file")),
+            n => format!("; {} not taken in, copies or cut off, listed on the page Library", count(n, "file")),
         },
         n => format!("; {} failed, listed on the page Library", count(n, "file")),
     };

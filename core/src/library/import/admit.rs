@@ -13,6 +13,7 @@ use crate::library::cache::Cut;
 use crate::library::draft::Draft;
 use crate::library::event::{Change, Content, ContentHash, EventId, EventKind, Field, FolderWord, RootId, Swap, UserLabel};
 use crate::library::state::{Image, Place, State};
+use crate::picture::jpeg_end::is_cut_off;
 
 /// The state of an import that is running.
 pub(super) struct Run {
@@ -166,6 +167,9 @@ impl Run {
             }
             batch.cuts.push(cut);
             self.report.imported += 1;
+            if is_cut_off(&file.path) {
+                self.report.cut_off.push(file.path.clone());
+            }
             let former = before.and_then(|id| state.image(id));
             if let Some((image, old)) = former.and_then(|image| Some((image, image.content?)))
                 && is_only_place(state, image, old.hash, &place)

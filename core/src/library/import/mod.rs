@@ -31,7 +31,7 @@ pub use super::hold;
 pub use look::holds;
 pub(super) use one::enter_known;
 pub use one::{TakenFile, import_file};
-pub use report::{ClassConflict, DUPLICATE, FailedFile, Imported, MASK, TextLeftOut};
+pub use report::{CUT_OFF, ClassConflict, DUPLICATE, FailedFile, Imported, MASK, TextLeftOut};
 pub use table::TableRead;
 pub(super) use table::read_table;
 

@@ -11,6 +11,9 @@ pub const MASK: &str = "mask";
 /// The reason, in one word, for files with the bytes of an image.
 pub const DUPLICATE: &str = "duplicate";
 
+/// The reason, in one word, for pictures that were taken in though part of them is missing.
+pub const CUT_OFF: &str = "cut_off";
+
 /// What an import did. Every image file found is counted once: `found` is the sum of the five that
 /// follow it.
 #[derive(Debug, Default)]
@@ -39,6 +42,8 @@ pub struct Imported {
     pub failed: Vec<FailedFile>,
     /// Of `imported`: known files with other bytes than before.
     pub changed: usize,
+    /// Of `imported`: JPEG files that end before their picture does; the rest of it is grey.
+    pub cut_off: Vec<PathBuf>,
     /// Of `unchanged`: files that the user wanted forgotten.
     pub forgotten: usize,
     /// Text files beside images of which captions were left out.
@@ -54,8 +59,8 @@ pub struct Imported {
 }
 
 impl Imported {
-    /// Every file that was not taken in, or is a copy of an image, with the reason; without those
-    /// that failed and those that the user wanted forgotten.
+    /// Every file that was not taken in, is a copy of an image or is cut off, with the reason;
+    /// without those that failed and those that the user wanted forgotten.
     pub fn left_out(&self) -> Vec<FailedFile> {
         let detail = |of: &Path| format!("a mask or map of {}", error::display(of));
         let mask = |mask: &Mask| FailedFile { path: mask.path.clone(), reason: MASK, detail: detail(&mask.of) };
@@ -66,7 +71,12 @@ impl Imported {
             detail: format!("has the bytes of {}", error::display(first)),
         };
         let left_out = self.unsupported_files.iter().cloned().chain(self.masks.iter().map(mask)).chain(self.others.iter().map(other));
-        left_out.chain(self.copies.iter().map(copy)).collect()
+        let cut_off = |path: &PathBuf| FailedFile {
+            path: path.clone(),
+            reason: CUT_OFF,
+            detail: "the file ends before its picture does, and the rest of it is grey; it is taken in all the same".into(),
+        };
+        left_out.chain(self.copies.iter().map(copy)).chain(self.cut_off.iter().map(cut_off)).collect()
     }
 }
 
