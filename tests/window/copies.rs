@@ -140,8 +140,17 @@ fn one_of_two_files_of_the_same_bytes_goes_to_the_bin() {
     assert_eq!(at("photo.png").exists() as u8 + at("same.png").exists() as u8, 1);
     assert_eq!(world.state().images().count(), 1);
     assert_eq!(world.state().images().next().unwrap().places.iter().filter(|place| place.here).count(), 1);
-    // The last one stays, whoever asks.
+    // The last one stays, whoever asks; a link to it is no other file.
     let (image, left) = world.state().images().map(|image| (image.id, world.state().path_of(image).unwrap())).next().unwrap();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(&left, at("link.png")).unwrap();
+        world.run(tessera::command::Command::Rescan);
+        world.until("the link is known", |app| {
+            app.desk().state().unwrap().image(image).unwrap().places.iter().filter(|place| place.here).count() == 2
+        });
+        world.rest();
+    }
     world.run(tessera::command::Command::FileToBin(image, left.clone()));
     world.rest();
     assert!(left.exists() && world.app().desk().notices().log().iter().any(|notice| notice.words.contains("the only one that is left")));

@@ -110,6 +110,30 @@ fn a_key_judges_no_more_answers_than_one_looks_at() {
 }
 
 #[test]
+fn keys_of_a_page_do_not_act_on_what_is_selected_on_another() {
+    let mut world = small();
+    world.ctrl(Key::A);
+    assert_eq!(selected(&mut world).len(), 12);
+    for page in [Page::Train, Page::Similar, Page::Clusters, Page::Copies, Page::Library] {
+        world.harness.state_mut().turn_to(page);
+        world.step();
+        assert!(selected(&mut world).is_empty(), "{page:?}");
+        world.key(Key::Delete);
+        world.rest();
+        assert_eq!(world.state().images().count(), 12, "{page:?}");
+    }
+    // The map shows the same images, and Browse has its selection again.
+    world.harness.state_mut().turn_to(Page::Map);
+    assert_eq!(selected(&mut world).len(), 12);
+    world.harness.state_mut().turn_to(Page::Browse);
+    assert_eq!(selected(&mut world).len(), 12);
+    // What a filter takes out stays selected on neither.
+    world.harness.state_mut().show(Scope::Class("ant".into()));
+    world.step();
+    assert_eq!(selected(&mut world).len(), 4);
+}
+
+#[test]
 fn the_palette_finds_and_runs_commands() {
     let mut world = small();
     world.ctrl(Key::K);

@@ -104,6 +104,24 @@ fn an_image_of_none_of_the_classes_leaves_the_queue_until_there_is_a_new_one() {
 }
 
 #[test]
+fn rejecting_the_only_class_leaves_the_image_to_be_named() {
+    let mut world = desk();
+    for class in ["bee", "cat"] {
+        world.run(Command::DeleteClass(class.into()));
+    }
+    world.until("one class is left", |app| app.desk().state().unwrap().classes().len() == 1);
+    write(&mut world, "ant");
+    let id = current(&world);
+    read(&mut world);
+    world.key(Key::X);
+    world.until("it is rejected", |app| app.desk().state().unwrap().image(id).unwrap().rejected.contains("ant"));
+    settle(&mut world);
+    assert_eq!(current(&world), id);
+    write(&mut world, "bee");
+    assert_eq!(label_of(&world, id).as_deref(), Some("bee"));
+}
+
+#[test]
 fn everything_is_labelled_without_a_mouse() {
     let mut world = desk();
     assert!(world.shows("No suggestion") && world.shows("12 images without a class"));

@@ -273,6 +273,14 @@ fn images_stay_where_they_are_while_they_are_judged() {
     world.until("the taught one comes first", |app| app.desk().searching().hits().is_some_and(|hits| hits.images.first() == Some(&last)));
     world.step();
     assert!(!world.shows("Best first"));
+    // Another question is answered in its own order, also if something changes before the answer.
+    world.run(Command::Search("bee".into()));
+    world.run(Command::NewClass("dog".into()));
+    world.until("bees are found", |app| app.desk().searching().hits().is_some_and(|hits| hits.query == "bee"));
+    world.rest();
+    assert!(world.app().desk().searching().hits().unwrap().is_best_first);
+    search(&mut world, "ant");
+    assert_eq!(world.app().desk().searching().hits().unwrap().images.first(), Some(&last));
     // One that leaves the answer leaves the others where they are; another search begins anew.
     let second = world.app().desk().searching().hits().unwrap().images.clone();
     world.run(Command::Remove(vec![second[1]]));

@@ -30,9 +30,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import, mut failu
     out.answer(
         || {
             json!({"dry_run": true, "images": sum(|plan| plan.images), "masks": sum(|plan| plan.masks),
-                "skipped": sum(|plan| plan.skipped.len()), "folders": plans.iter().map(in_json).collect::<Vec<_>>()})
+                "skipped": sum(|plan| plan.skipped.len()), "folders": plans.iter().map(|plan| in_json(plan, arguments)).collect::<Vec<_>>()})
         },
-        || plans.iter().map(in_words).collect::<Vec<_>>().join("\n"),
+        || plans.iter().map(|plan| in_words(plan, arguments)).collect::<Vec<_>>().join("\n"),
     );
     Ok(Done::Whole)
 }
@@ -63,16 +63,24 @@ fn source_name(plan: &ImportPlan) -> Option<&'static str> {
     })
 }
 
-/// A caption of an example: that beside it, or else the first that a table has.
-fn caption(example: &PlannedFile) -> Option<&String> {
-    example.caption.as_ref().or_else(|| example.in_tables.iter().flatten().next())
+/// The caption that an example would have: that of the table at this place of the plan, or else that
+/// in the text beside it.
+fn caption(example: &PlannedFile, table: Option<usize>) -> Option<&String> {
+    table.and_then(|table| example.in_tables.get(table)?.as_ref()).or(example.caption.as_ref())
 }
 
-fn in_json(plan: &ImportPlan) -> Value {
+/// The place in a plan of the table that `--captions` names.
+fn table_of(plan: &ImportPlan, arguments: &args::Import) -> Option<usize> {
+    let named = arguments.captions.as_ref()?.canonicalize().ok()?;
+    plan.tables.iter().position(|table| table.path.canonicalize().is_ok_and(|path| path == named))
+}
+
+fn in_json(plan: &ImportPlan, arguments: &args::Import) -> Value {
     let path = |path: &Path| path.to_string_lossy().into_owned();
     let counts = |counts: &[(String, usize)]| counts.iter().map(|(name, n)| (name.clone(), json!(n))).collect::<serde_json::Map<_, _>>();
+    let chosen = table_of(plan, arguments);
     let example = |example: &PlannedFile| {
-        json!({"path": path(&example.path), "class": example.class, "object": example.object, "caption": caption(example),
+        json!({"path": path(&example.path), "class": example.class, "object": example.object, "caption": caption(example, chosen),
             "mask_of": example.mask_of.as_deref().map(path)})
     };
     json!({"folder": path(&plan.root), "images": plan.images, "pairs": plan.pairs, "files": counts(&plan.kinds),
@@ -89,7 +97,7 @@ fn in_json(plan: &ImportPlan) -> Value {
         "examples": plan.examples.iter().map(example).collect::<Vec<_>>()})
 }
 
-fn in_words(plan: &ImportPlan) -> String {
+fn in_words(plan: &ImportPlan, arguments: &args::Import) -> String {
     let mut lines = Vec::new();
     let mut tell = |title: &str, words: String| lines.push(format!("{title:<13}{words}"));
     tell("Folder", display(&plan.root));
@@ -139,7 +147,7 @@ fn in_words(plan: &ImportPlan) -> String {
     }
     if !plan.examples.is_empty() {
         tell("Examples", String::new());
-        lines.extend(table(&plan.examples));
+        lines.extend(table(&plan.examples, table_of(plan, arguments)));
     }
     lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
 }
@@ -154,13 +162,13 @@ fn list(counts: &[(String, usize)]) -> String {
     }
 }
 
-fn table(examples: &[PlannedFile]) -> Vec<String> {
+fn table(examples: &[PlannedFile], captions: Option<usize>) -> Vec<String> {
     let row = |example: &PlannedFile| {
         let of = example.mask_of.as_deref().map(display).unwrap_or_default();
         let text = |text: Option<&String>| text.map(|text| display(Path::new(text))).unwrap_or_default();
         let paths = [display(&example.path), of].map(|path| short(&path, true));
         let [class, object, caption] =
-            [example.class.as_ref(), example.object.as_ref(), caption(example)].map(|cell| short(&text(cell), false));
+            [example.class.as_ref(), example.object.as_ref(), caption(example, captions)].map(|cell| short(&text(cell), false));
         let [path, of] = paths;
         [path, class, object, caption, of]
     };

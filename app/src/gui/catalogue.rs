@@ -69,9 +69,9 @@ impl Catalogue {
         *self = Self { sort: self.sort, ..Self::default() };
     }
 
-    /// Brings list and counts up to date with the open library, and deselects images that are gone
-    /// or no longer shown.
-    pub fn refresh(&mut self, desk: &Desk, selection: &mut Selection) -> Changes {
+    /// Brings list and counts up to date with the open library, and deselects images that are gone;
+    /// where these images are what the page shows, also those that are no longer shown.
+    pub fn refresh(&mut self, desk: &Desk, selection: &mut Selection, are_shown: bool) -> Changes {
         let Some(state) = desk.state() else { return Changes::default() };
         let report = desk.recognising().report().map(|(report, _)| report);
         let is_same_report = |old: &MadeFor| old.report.as_ref().map(Arc::as_ptr) == report.map(Arc::as_ptr);
@@ -95,7 +95,7 @@ impl Catalogue {
         }
         self.list = Arc::new(list(state, &self.census, &self.scopes, self.sort));
         selection.retain(|id| state.image(id).is_some());
-        if !self.scopes.is_empty() || old.is_some_and(|old| old.scopes != self.scopes) {
+        if are_shown && (!self.scopes.is_empty() || old.is_some_and(|old| old.scopes != self.scopes)) {
             // Images that are not shown must not stay selected: labels apply to the selection.
             let shown: HashSet<ItemId> = self.list.iter().copied().collect();
             selection.retain(|id| shown.contains(&id));

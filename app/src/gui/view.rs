@@ -25,7 +25,7 @@ pub struct View {
     /// The selected images of the page on the screen.
     pub selection: Selection,
     /// Those of Browse and Map, while another page is shown.
-    browsed: Selection,
+    pub browsed: Selection,
     /// The viewer, while it is open; it shows the selected image.
     pub viewer: Option<Viewer>,
     /// The picture that this frame needs in full size.
@@ -89,12 +89,12 @@ pub struct Pictured {
 }
 
 impl View {
-    /// Turns to a page. Nothing is selected there that it does not show: keys act on the selection.
+    /// Turns to a page. Nothing is selected there that it does not show, for keys act on the
+    /// selection; what was selected elsewhere is, on Browse and Map, which show all images.
     pub fn turn_to(&mut self, page: Page) {
-        let are_browsed = |page: Page| matches!(page, Page::Browse | Page::Map);
         if page != self.page && !(are_browsed(page) && are_browsed(self.page)) {
             let left = std::mem::take(&mut self.selection);
-            if are_browsed(self.page) {
+            if !left.is_empty() || are_browsed(self.page) {
                 self.browsed = left;
             }
             if are_browsed(page) {
@@ -104,6 +104,12 @@ impl View {
             }
         }
         (self.page, self.viewer) = (page, None);
+    }
+
+    /// Turns to a page and selects images there.
+    pub fn select_on(&mut self, page: Page, images: impl IntoIterator<Item = ItemId>) {
+        self.turn_to(page);
+        self.selection.set(images);
     }
 
     /// Selects an image and opens the viewer on it.
@@ -139,6 +145,11 @@ impl View {
 
     /// Brings list, counts and selection up to date with the library.
     pub fn refresh(&mut self, desk: &Desk) -> Changes {
-        self.shown.refresh(desk, &mut self.selection)
+        self.shown.refresh(desk, &mut self.selection, are_browsed(self.page))
     }
+}
+
+/// Whether a page shows the images that pass the filter.
+fn are_browsed(page: Page) -> bool {
+    matches!(page, Page::Browse | Page::Map)
 }

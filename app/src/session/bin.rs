@@ -1,6 +1,7 @@
 //! Images that are removed together with their files: these go to the bin of the system and are
 //! never deleted.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -104,10 +105,16 @@ impl Session {
         };
         let refuse = |found: String| Error::data(file, "one of several files with the same bytes", found, "look for copies again");
         let holders: Vec<PathBuf> = state.image(image).into_iter().flat_map(|image| files(&state, image)).collect();
-        match (holders.iter().any(|holder| holder == file), holders.len()) {
-            (false, _) => return Err(refuse("a file that does not hold the image any more".into())),
-            (true, 1) => return Err(refuse("the only one that is left".into())),
-            _ => {}
+        if !holders.iter().any(|holder| holder == file) {
+            return Err(refuse("a file that does not hold the image any more".into()));
+        }
+        // A link to the file is no other file, and equal lengths and times are no proof.
+        let own = file.canonicalize().map_err(Error::io("read", file))?;
+        let bytes = fs::read(&own).map_err(Error::io("read", file))?;
+        let is_other =
+            |holder: &PathBuf| holder.canonicalize().is_ok_and(|other| other != own && fs::read(other).is_ok_and(|read| read == bytes));
+        if !holders.iter().any(is_other) {
+            return Err(refuse("the only one that is left".into()));
         }
         self.bin.take(file).map_err(refuse)?;
         hold(library).note_missing(image)

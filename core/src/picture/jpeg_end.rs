@@ -1,14 +1,14 @@
-//! Whether a JPEG file ends before its picture does. Decoders fill what is missing with grey and say
-//! nothing.
+//! Whether a JPEG file ends without the end mark of its picture, as one does that was cut off.
+//! Decoders fill what is missing with grey and say nothing.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Bytes of a file that are looked through, at most.
+/// Files of so many bytes are not looked through.
 const MOST: u64 = 1 << 28;
 
-/// Whether a file is a JPEG that ends before its picture does. A file that cannot be read is not.
+/// Whether a file is a JPEG without the end mark of its picture. A file that cannot be read is not.
 ///
 /// # Complexity
 /// O(1) for a file that ends with its picture, as nearly all do; otherwise O(bytes).
@@ -31,7 +31,7 @@ fn read(path: &Path) -> std::io::Result<bool> {
     file.rewind()?;
     let mut bytes = Vec::new();
     file.take(MOST).read_to_end(&mut bytes)?;
-    Ok(ends_early(&bytes))
+    Ok((bytes.len() as u64) < MOST && ends_early(&bytes))
 }
 
 /// Walks through the segments of a JPEG (ITU-T T.81, annex B) up to the end of its picture; bytes
@@ -85,5 +85,20 @@ mod tests {
         assert!(!ends_early(&[&WHOLE[..], b"more", &WHOLE[..7]].concat()));
         (2..WHOLE.len()).for_each(|end| assert!(ends_early(&WHOLE[..end]), "{end}"));
         assert!(!ends_early(&[0xff, 0xd8, b'n', b'o']));
+    }
+
+    #[test]
+    fn neither_a_thumbnail_nor_another_scan_nor_zeros_are_the_end() {
+        // A segment of a camera with a picture of its own, which ends.
+        let camera = [&[0xff, 0xe1, 0, 26][..], &WHOLE].concat();
+        let with_thumbnail = |rest: &[u8]| [&WHOLE[..2], &camera, rest].concat();
+        assert!(!ends_early(&with_thumbnail(&WHOLE[2..])));
+        assert!(ends_early(&with_thumbnail(&WHOLE[2..18])));
+        // Two scans, as progressive files have several.
+        let scan = &WHOLE[9..22];
+        assert!(!ends_early(&[&WHOLE[..22], scan, &WHOLE[22..]].concat()));
+        assert!(ends_early(&[&WHOLE[..22], scan].concat()));
+        // What was not written yet of a file whose length was set first.
+        assert!(ends_early(&[&WHOLE[..18], &[0; 64]].concat()));
     }
 }

@@ -146,7 +146,7 @@ fn hit_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: Option<tessera_core::ids::I
         match image.zip(shown) {
             Some((image, shown)) => {
                 if ui.link(shown.name).on_hover_text("Select it in Browse").clicked() {
-                    panel.view.selection.set([image]);
+                    panel.view.select_on(Page::Browse, [image]);
                     panel.requests.push(Request::TurnTo(Page::Browse));
                     panel.view.modal = None;
                 }

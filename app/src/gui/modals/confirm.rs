@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use egui::{Key, Ui};
+use egui::{Event, Key, Ui};
 use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
@@ -38,12 +38,12 @@ pub(super) fn delete_class(class: &str, images: usize) -> Question {
 pub(super) fn label_many(images: &[ItemId], label: &UserLabel) -> Question {
     let images = images.to_vec();
     let n = count(images.len(), "selected image");
-    let heading = match label {
-        UserLabel::Class(class) => format!("Label {n} as {class}?"),
-        UserLabel::NoClass | UserLabel::Unsaid => format!("Take the class off {n}?"),
+    let (heading, verb) = match label {
+        UserLabel::Class(class) => (format!("Label {n} as {class}?"), "Label all"),
+        UserLabel::NoClass | UserLabel::Unsaid => (format!("Take the class off {n}?"), "Take it off all"),
     };
     let words = "One key would do it to all of them. This can be undone.".into();
-    Question { heading, words, verb: "Label all", command: Command::Label(images, label.clone()), by_enter: true }
+    Question { heading, words, verb, command: Command::Label(images, label.clone()), by_enter: true }
 }
 
 /// Asks whether to remove images and move their files to the bin.
@@ -56,7 +56,7 @@ pub(super) fn remove_to_bin(cleared: &[Clearance]) -> Question {
             .into(),
         verb: "Move to the bin",
         command: Command::RemoveToBin(cleared.to_vec()),
-        by_enter: true,
+        by_enter: false,
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn file_to_bin(image: ItemId, file: &Path, other: &Path) -> Question 
         words: format!("{} has the same bytes and stays. The file is not deleted: it can be put back from the bin.", display(other)),
         verb: "Move to the bin",
         command: Command::FileToBin(image, file.to_owned()),
-        by_enter: true,
+        by_enter: false,
     }
 }
 
@@ -118,7 +118,10 @@ pub(super) fn confirm_ui(ui: &mut Ui, panel: &mut Panel<'_>, question: Question)
     ui.heading(question.heading);
     ui.label(question.words);
     ui.horizontal(|ui| {
-        let entered = question.by_enter && ui.input(|input| input.key_pressed(Key::Enter));
+        // A key that is held from before has not answered, nor has Enter on another button.
+        let is_enter = |event: &Event| matches!(event, Event::Key { key: Key::Enter, pressed: true, repeat: false, .. });
+        let is_free = ui.memory(|memory| memory.focused().is_none());
+        let entered = question.by_enter && is_free && ui.input(|input| input.events.iter().any(is_enter));
         let confirms = main_button(ui, question.verb).clicked() || entered;
         if confirms {
             panel.ask(question.command);

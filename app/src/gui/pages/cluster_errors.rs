@@ -55,7 +55,7 @@ pub(super) fn cluster_errors_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Rep
             let spoken = format!("Show {words} wrong in {title}");
             button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &spoken));
             if button.clicked() {
-                panel.view.selection.set(own.wrong.iter().copied());
+                panel.view.select_on(Page::Clusters, own.wrong.iter().copied());
                 panel.act(Action::Show(Page::Clusters));
             }
             ui.label(RichText::new(words).strong());

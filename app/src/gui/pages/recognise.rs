@@ -262,15 +262,10 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
             ui.colored_label(ui.visuals().warn_fg_color, "It may be of none of its classes.").on_hover_text(&why);
             ui.label(RichText::new(why).small().weak());
         }
-        match recognition.item.and_then(|id| panel.label_of(id)) {
-            Some(truth) if truth != best.as_str() => {
-                let words = format!("Its label is {truth}. This is what is said by what the other images show.");
-                ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text("An image is never compared with itself");
-            }
-            Some(_) => {
-                ui.colored_label(theme::good(ui), "as it is labelled");
-            }
-            None => {}
+        if let Some(truth) = recognition.item.and_then(|id| panel.label_of(id)).filter(|truth| truth != best) {
+            let words = format!("It is labelled {truth}; this is what is recognised.");
+            let hover = "What an image is labelled does not change how it is recognised itself: it is never compared with itself";
+            ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text(hover);
         }
         let name = recognition.path.as_deref().and_then(std::path::Path::file_name).map(|name| display(std::path::Path::new(name)));
         line(ui, RichText::new(name.unwrap_or_else(|| recognition.name.clone())).weak()).on_hover_text(&recognition.name);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tessera_core::data::tables;
+use tessera_core::data::tables::{self, Table};
 use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
@@ -64,14 +64,19 @@ pub(super) fn import(ctx: &mut Context, folder: PathBuf, options: ImportOptions,
     ctx.library_job(JobKind::Import(folder.clone()), move |session, library| {
         let mut report = session.import(library, &folder, &options)?;
         let table = match texts {
-            Texts::Usual(table) if is_first => table.or_else(|| captions_in(&folder)),
+            Texts::Usual(table) if is_first => table.or_else(|| captions_in(session, &folder, &options)),
             Texts::Usual(_) => None,
             Texts::Only(table) => table,
         };
-        report.others.retain(|path| table.as_ref() != Some(path));
+        let table = table.map(|path| path.canonicalize().unwrap_or(path));
+        let read_in = table.as_ref().map(|path| tables::read(path, session.progress()));
+        if matches!(read_in, Some(Ok(_))) {
+            report.others.retain(|path| table.as_ref() != Some(path));
+        }
         let mut messages = imported(library, &report, &folder);
-        if let Some(table) = table {
-            messages.extend(read(session, library, &table, false).unwrap_or_else(|error| vec![problem(error).into()]));
+        if let Some((path, table)) = table.zip(read_in) {
+            let read = table.and_then(|table| read(library, &table, &path, false));
+            messages.extend(read.unwrap_or_else(|error| vec![problem(error).into()]));
         }
         Ok(messages)
     });
@@ -97,7 +102,7 @@ pub(super) fn rescan(ctx: &mut Context) {
 
 /// Reads captions and labels from a file.
 pub(super) fn read_table(ctx: &mut Context, path: PathBuf) {
-    ctx.library_job(JobKind::ReadTable, move |session, library| read(session, library, &path, true));
+    ctx.library_job(JobKind::ReadTable, move |session, library| read(library, &tables::read(&path, session.progress())?, &path, true));
 }
 
 /// Records that an imported folder has moved.
@@ -177,9 +182,8 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
 
 /// Reads a table of captions or labels; the notice counts names without an image only if the user
 /// requested the table.
-fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: bool) -> Result<Vec<Message>> {
-    let table = tables::read(path, session.progress())?;
-    let read = take_table(library, &table, path)?;
+fn read(library: &Mutex<Library>, table: &Table, path: &Path, was_asked: bool) -> Result<Vec<Message>> {
+    let read = take_table(library, table, path)?;
     let mut words = format!("{}: {} and {} added", display_name(path), count(read.captions, "caption"), count(read.labels, "label"));
     for (n, what) in [
         (if was_asked { read.unmatched.len() } else { 0 }, "names without an image"),
@@ -198,7 +202,10 @@ fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: boo
     Ok(messages)
 }
 
-/// The file of captions in a folder of images, recognised by its name.
-fn captions_in(folder: &Path) -> Option<PathBuf> {
-    ["tsv", "csv", "jsonl", "json", "txt"].iter().map(|ending| folder.join(format!("captions.{ending}"))).find(|path| path.is_file())
+/// The table of captions in a folder of images that its plan would choose; one recognised by its
+/// name may be of any size.
+fn captions_in(session: &Session, folder: &Path, options: &ImportOptions) -> Option<PathBuf> {
+    let named = ["tsv", "csv", "jsonl", "json", "txt"].iter().map(|ending| folder.join(format!("captions.{ending}")));
+    let planned = || session.plan_import(folder, options).ok()?.captions_table().map(|table| table.path.clone());
+    named.into_iter().find(|path| path.is_file()).or_else(planned)
 }

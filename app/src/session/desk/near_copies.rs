@@ -56,6 +56,8 @@ pub(super) enum Message {
     Found(f64, Copies),
     /// Files of copies that are not there any more.
     Gone(HashSet<PathBuf>),
+    /// One of several files of an image, which lies in the bin now.
+    Binned(PathBuf),
     /// Where an image and a copy of it differ, or why that is not known.
     Difference(ItemId, ItemId, Result<Arc<PixelDifference>, String>),
 }
@@ -77,6 +79,10 @@ impl Part for NearCopies {
                 self.gone = gone;
                 self.regroup(ctx);
             }
+            Message::Binned(file) => {
+                self.gone.insert(file);
+                self.regroup(ctx);
+            }
             Message::Difference(image, copy, outcome) => self.difference = Some((image, copy, outcome)),
         }
     }
@@ -85,8 +91,13 @@ impl Part for NearCopies {
         match event {
             Event::Closed => *self = Self::default(),
             Event::Changed => {
+                let copies = |groups: &[CopyGroup]| groups.iter().map(|group| group.files).sum::<usize>();
+                let before = copies(&self.groups);
                 self.regroup(ctx);
-                self.look_for_files(ctx);
+                // Images have come back, whose files may not have.
+                if copies(&self.groups) > before {
+                    self.look_for_files(ctx);
+                }
             }
             Event::First | Event::Opened | Event::Ready => {}
         }
@@ -161,7 +172,7 @@ pub(super) fn clear_file(ctx: &mut Context, image: ItemId, file: PathBuf) {
         let words = format!("{} moved to the bin of the system, from which it can be put back", display_name(&file));
         let mut told = state_and(library, done(words));
         // Files are no part of the state's history, so their absence is told apart.
-        told.push(Message::Gone(HashSet::from([file])).into());
+        told.push(Message::Binned(file).into());
         Ok(super::Message::from(told))
     });
 }

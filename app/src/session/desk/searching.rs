@@ -42,9 +42,9 @@ pub struct Searching {
     like: Option<Arc<ReferenceImage>>,
     only: Option<Arc<Vec<ItemId>>>,
     effort: Effort,
-    /// Whether the next answer is to the same question as the last one, so that images stay where
-    /// they are on the screen.
-    keeps_order: bool,
+    /// The number of the last search that the user asked for. Answers after the first to it leave
+    /// images where they are on the screen.
+    asked: u64,
     hits: Option<Arc<Hits>>,
     /// Later images of the answer in full, and those that are on their way.
     more: HashMap<ItemId, SearchHit>,
@@ -85,7 +85,7 @@ impl Part for Searching {
             like: None,
             only: None,
             effort: Effort { hits: 100, leaves: SEARCH_LEAVES },
-            keeps_order: false,
+            asked: 0,
             hits: None,
             more: HashMap::new(),
             wanted: HashSet::new(),
@@ -97,13 +97,18 @@ impl Part for Searching {
         match message {
             Message::Hits(mut hits) if hits.number == self.number => {
                 let is_short = hits.unseen > 0;
-                if let Some(before) = self.hits.as_ref().filter(|_| self.keeps_order) {
+                // What the user judges and labels must not move away under the pointer.
+                let before = self.hits.as_ref().filter(|before| before.number >= self.asked);
+                if let Some(before) = before {
                     hits.keep_order(&before.images);
                 }
+                let is_first = before.is_none();
                 self.hits = Some(Arc::new(hits));
                 self.more.clear();
                 self.wanted.clear();
-                if is_short {
+                if is_short && is_first {
+                    self.search_again(ctx);
+                } else if is_short {
                     self.ask(ctx);
                 }
             }
@@ -133,11 +138,7 @@ impl Part for Searching {
                 self.number += 1;
             }
             Event::First | Event::Opened | Event::Ready => {}
-            Event::Changed => {
-                // What the user judges and labels must not move away under the pointer.
-                self.keeps_order = self.hits.is_some();
-                self.ask(ctx);
-            }
+            Event::Changed => self.ask(ctx),
         }
     }
 }
@@ -197,7 +198,7 @@ impl Searching {
 
     /// Repeats the last search, whether it was answered or not; the best come first.
     pub(super) fn search_again(&mut self, ctx: &mut Context) {
-        self.keeps_order = false;
+        self.asked = self.number + 1;
         self.ask(ctx);
     }
 

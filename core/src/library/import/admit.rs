@@ -13,7 +13,6 @@ use crate::library::cache::Cut;
 use crate::library::draft::Draft;
 use crate::library::event::{Change, Content, ContentHash, EventId, EventKind, Field, FolderWord, RootId, Swap, UserLabel};
 use crate::library::state::{Image, Place, State};
-use crate::picture::jpeg_end::is_cut_off;
 
 /// The state of an import that is running.
 pub(super) struct Run {
@@ -52,7 +51,12 @@ impl Run {
             };
             match look {
                 Look::Known(hash, moved) => familiar.push((file, hash, moved)),
-                Look::New(content, cut, words) => fresh.push((file, content, cut, words)),
+                Look::New(content, cut, words, is_cut_off) => {
+                    if is_cut_off {
+                        self.report.cut_off.push(file.path.clone());
+                    }
+                    fresh.push((file, content, cut, words));
+                }
                 // It was reported when it was met.
                 Look::Fatal(..) => {}
                 Look::Forgotten => {
@@ -167,9 +171,6 @@ impl Run {
             }
             batch.cuts.push(cut);
             self.report.imported += 1;
-            if is_cut_off(&file.path) {
-                self.report.cut_off.push(file.path.clone());
-            }
             let former = before.and_then(|id| state.image(id));
             if let Some((image, old)) = former.and_then(|image| Some((image, image.content?)))
                 && is_only_place(state, image, old.hash, &place)

@@ -17,6 +17,7 @@ use crate::library::event::{Caption, Content, ContentHash, FolderWord};
 use crate::library::features::{Extraction, Stamp, hash_file, hash_while};
 use crate::library::state::{Image, Place, State};
 use crate::picture::decode::SIDE;
+use crate::picture::jpeg_end::is_cut_off;
 use crate::picture::{Decoder, Limits};
 use crate::progress::Progress;
 
@@ -38,8 +39,8 @@ pub(super) enum Seen {
 
 /// What was found in a file.
 pub(super) enum Look {
-    /// Bytes that no image has.
-    New(Content, Cut, Words),
+    /// Bytes that no image has, and whether the file ends before its picture does.
+    New(Content, Cut, Words, bool),
     /// Bytes that an image of the library has, and whether the image has moved: no other file has
     /// them any more.
     Known(ContentHash, bool),
@@ -159,5 +160,5 @@ pub(super) fn look(
     }
     let content = Content { hash, size: picture.size, bytes: file.bytes, changed: false };
     let words = Words::of(&file.path);
-    Ok(Look::New(content, extraction.cut(hash, &picture)?, words))
+    Ok(Look::New(content, extraction.cut(hash, &picture)?, words, is_cut_off(&file.path)))
 }

@@ -10,7 +10,7 @@ mod table;
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -120,12 +120,40 @@ pub(super) fn take_in(
     reads_words: bool,
     progress: &Progress,
 ) -> Result<Imported> {
-    let imported = run(library, folder, options, reads_words, progress);
-    hold(library).importing = None;
-    imported
+    let mut under_way = UnderWay { library, act: None };
+    run(library, folder, options, reads_words, &mut under_way, progress)
 }
 
-fn run(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, reads_words: bool, progress: &Progress) -> Result<Imported> {
+/// Tells the library which act an import that is running enters images by.
+struct UnderWay<'a> {
+    library: &'a Mutex<Library>,
+    act: Option<EventId>,
+}
+
+impl UnderWay<'_> {
+    fn tell(&mut self, library: &mut Library, act: Option<EventId>) {
+        (self.act, library.importing) = (act, act);
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        // Whoever holds the library next recovers it if a thread has panicked.
+        let mut library = self.library.lock().unwrap_or_else(PoisonError::into_inner);
+        if library.importing == self.act {
+            library.importing = None;
+        }
+    }
+}
+
+fn run(
+    library: &Mutex<Library>,
+    folder: &Path,
+    options: &ImportOptions,
+    reads_words: bool,
+    under_way: &mut UnderWay<'_>,
+    progress: &Progress,
+) -> Result<Imported> {
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let is_of_files = |(_, root): (RootId, &Root)| root.path == folder && root.is_of_files();
     let only_known = options.exclude == [ALL] && hold(library).state().roots().any(is_of_files);
@@ -153,7 +181,14 @@ fn run(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, reads_w
             Err(error) => report.failed.push(FailedFile::new(path, &error)),
         }
     }
-    let act = if reads_words && !only_known { read_words_again(&mut hold(library), &folder, unchanged)? } else { None };
+    let act = if reads_words && !only_known {
+        let mut held = hold(library);
+        let act = read_words_again(&mut held, &folder, unchanged)?;
+        under_way.tell(&mut held, act);
+        act
+    } else {
+        None
+    };
     report.missing = mark_missing(&mut hold(library), &folder, &files.iter().map(|(path, _)| path.as_path()).collect())?;
 
     progress.begin("Importing", work.len() as u64);
@@ -187,7 +222,7 @@ fn run(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, reads_w
         }
         let mut held = hold(library);
         run.admit(&mut held, seen)?;
-        held.importing = run.act;
+        under_way.tell(&mut held, run.act);
         drop(held);
         if run.report.cancelled {
             break;

@@ -42,7 +42,7 @@ pub struct Imported {
     pub failed: Vec<FailedFile>,
     /// Of `imported`: known files with other bytes than before.
     pub changed: usize,
-    /// Of `imported`: JPEG files that end before their picture does; the rest of it is grey.
+    /// Of `imported`: JPEG files without the end mark of their picture, of which a part may be missing.
     pub cut_off: Vec<PathBuf>,
     /// Of `unchanged`: files that the user wanted forgotten.
     pub forgotten: usize,
@@ -74,7 +74,8 @@ impl Imported {
         let cut_off = |path: &PathBuf| FailedFile {
             path: path.clone(),
             reason: CUT_OFF,
-            detail: "the file ends before its picture does, and the rest of it is grey; it is taken in all the same".into(),
+            detail: "the file has no end mark: a part of its picture may be missing, which is grey then; it is taken in all the same"
+                .into(),
         };
         left_out.chain(self.copies.iter().map(copy)).chain(self.cut_off.iter().map(cut_off)).collect()
     }

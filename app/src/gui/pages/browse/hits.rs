@@ -115,7 +115,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         let some = hits.images.len() - hits.with_all;
         if hits.with_all > 0 && some > 0 && hits.like.is_none() {
             ui.label(RichText::new(format!("{} with all words{of}", count(hits.with_all, "image"))).strong());
-            ui.label(RichText::new(format!("then {} with some", grouped(some))).weak());
+            ui.label(RichText::new(format!("and {} with some", grouped(some))).weak());
         } else {
             ui.label(RichText::new(format!("{}{of}{like}", count(hits.images.len(), "image"))).strong());
         }

@@ -1,6 +1,6 @@
 //! Keys of the labelling page: a press counts once, and repeats of a held key do not count.
 
-use egui::{Event, Key, Ui};
+use egui::{Event, Key, Modifiers, Ui};
 
 use crate::gui::panel::Panel;
 
@@ -15,10 +15,15 @@ pub(in crate::gui::pages) fn is_free(ui: &Ui, panel: &Panel<'_>) -> bool {
 /// Whether a key was pressed; its events are consumed. Repeats do not count: the next image has
 /// not been looked at.
 pub(in crate::gui::pages) fn pressed(ui: &Ui, wanted: Key) -> bool {
+    pressed_with(ui, Modifiers::NONE, wanted)
+}
+
+/// As [`pressed`], with modifiers held.
+pub(super) fn pressed_with(ui: &Ui, held: Modifiers, wanted: Key) -> bool {
     ui.input_mut(|input| {
         let mut is_pressed = false;
         input.events.retain(|event| match event {
-            Event::Key { key, pressed: true, repeat, modifiers, .. } if *key == wanted && modifiers.is_none() => {
+            Event::Key { key, pressed: true, repeat, modifiers, .. } if *key == wanted && *modifiers == held => {
                 is_pressed |= !repeat;
                 false
             }

@@ -8,7 +8,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::suggest::LabelOrder;
 
 use super::class_field::class_ui;
-use super::keys::{is_free, pressed};
+use super::keys::{is_free, pressed, pressed_with};
 use super::many::{batch, batch_side_ui, batch_ui};
 use super::parts::{CHOICES, advisers_ui, choice_ui, mode_ui, picture_ui, small_ui};
 use super::state::LabelView;
@@ -139,8 +139,11 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labell
     if !is_free(ui, panel) {
         return;
     }
-    if view.reading.is_seen(ui, id) && has_classes && !labelling.is_saving && is_none_pressed(ui) {
-        return panel.ask(Command::RejectAll(id));
+    if has_classes && is_none_pressed(ui) {
+        if is_read && !labelling.is_saving {
+            panel.ask(Command::RejectAll(id));
+        }
+        return;
     }
     // A digit means the same class for every image, so that only the image has to be seen.
     if let Some(class) = pressed_class(ui, panel) {
@@ -186,13 +189,11 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labell
 
 /// Whether Shift+X was pressed, which begins no class then.
 fn is_none_pressed(ui: &Ui) -> bool {
-    ui.input_mut(|input| {
-        let is_pressed = input.consume_key(Modifiers::SHIFT, Key::X);
-        if is_pressed {
-            input.events.retain(|event| !matches!(event, egui::Event::Text(_)));
-        }
-        is_pressed
-    })
+    let is_pressed = pressed_with(ui, Modifiers::SHIFT, Key::X);
+    if is_pressed {
+        ui.input_mut(|input| input.events.retain(|event| !matches!(event, egui::Event::Text(_))));
+    }
+    is_pressed
 }
 
 /// The suggestion, and what is known about it.
@@ -285,7 +286,7 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
         }
         let has_classes = panel.state().is_some_and(|state| !state.classes().is_empty());
         let none = ui.add_enabled(!labelling.is_saving && has_classes, egui::Button::new("None of these"));
-        let hover = "It is of no class that there is: it leaves the queue, and comes back when there is a new one (Shift+X)";
+        let hover = "It is of no class that there is: it leaves the queue; among all images without a class it comes back when there is a new one (Shift+X)";
         if none.on_hover_text(hover).clicked() {
             panel.ask(Command::RejectAll(id));
         }

@@ -191,7 +191,12 @@ impl Labelling {
 
     /// Whether an image in the queue may stay there.
     fn may_stay(&self, state: &State, image: &Image) -> bool {
-        image.is_live() && (self.only.is_some() || image.label().is_none() && !state.is_of_none(image))
+        image.is_live() && (self.only.is_some() || image.label().is_none() && (!state.is_of_none(image) || self.is_being_named(image.id)))
+    }
+
+    /// Whether a class was rejected for an image last: the user is about to name another.
+    fn is_being_named(&self, image: ItemId) -> bool {
+        self.acts.last().is_some_and(|act| matches!(act.kind, LabelActKind::Reject(_)) && act.images == [image])
     }
 
     /// Whether an image belongs in the queue.
