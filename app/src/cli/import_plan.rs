@@ -63,8 +63,8 @@ fn source_name(plan: &ImportPlan) -> Option<&'static str> {
     })
 }
 
-/// The caption that an example would have: that of the table at this place of the plan, or else that
-/// in the text beside it.
+/// The caption that an example would have: that of the table at this place of the plan, or else
+/// that in the text beside it.
 fn caption(example: &PlannedFile, table: Option<usize>) -> Option<&String> {
     table.and_then(|table| example.in_tables.get(table)?.as_ref()).or(example.caption.as_ref())
 }

@@ -56,7 +56,7 @@ fn ends_early(bytes: &[u8]) -> bool {
                 let Some(length) = bytes.get(at..at + 2) else { return true };
                 at += usize::from(u16::from_be_bytes([length[0], length[1]]));
                 if *marker == 0xda {
-                    // Behind a scan's head come its bits, in which 0xff stands before 0 or a restart.
+                    // Behind a scan's head come its bits, where 0xff stands before 0 or a restart.
                     while let Some(next) = bytes.get(at..at + 2) {
                         if next[0] == 0xff && !matches!(next[1], 0x00 | 0xd0..=0xd7) {
                             break;

@@ -42,7 +42,8 @@ pub struct Imported {
     pub failed: Vec<FailedFile>,
     /// Of `imported`: known files with other bytes than before.
     pub changed: usize,
-    /// Of `imported`: JPEG files without the end mark of their picture, of which a part may be missing.
+    /// Of `imported`: JPEG files without the end mark of their picture, of which a part may be
+    /// missing.
     pub cut_off: Vec<PathBuf>,
     /// Of `unchanged`: files that the user wanted forgotten.
     pub forgotten: usize,
