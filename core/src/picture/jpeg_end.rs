@@ -12,7 +12,7 @@ const MOST: u64 = 1 << 28;
 ///
 /// # Complexity
 /// O(1) for a file that ends with its picture, as nearly all do; otherwise O(bytes).
-pub(crate) fn is_cut_off(path: &Path) -> bool {
+pub fn is_cut_off(path: &Path) -> bool {
     read(path).unwrap_or(false)
 }
 

@@ -18,7 +18,7 @@ pub mod colour;
 pub mod decode;
 pub mod glance;
 pub mod hog;
-pub(crate) mod jpeg_end;
+pub mod jpeg_end;
 mod netpbm;
 pub mod part;
 pub mod perceptual_hash;
