@@ -1,5 +1,6 @@
 //! Jobs on collections: bytes in, bytes out, so that any scheduler can carry them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -14,8 +15,8 @@ use tessera_core::ckm::Ckm;
 use tessera_core::ckm::class_terms::ClassTerms;
 use tessera_core::ckm::confidence::Calibration;
 use tessera_core::collection::jobs::{
-    self, AskedImage, CollectionLook, CopyPairs, ImageChoice, MixtureBegin, MixtureRound, NearestImages, RecognitionJob, ShardJob,
-    TakenImages, WordCounts, WordsFound,
+    self, AskedImage, CollectionLook, CopyPairs, ImageChoice, IndexedNearest, MixtureBegin, MixtureRound, NearestImages, NeededWords,
+    RecognitionJob, RememberedWords, ShardJob, TakenImages, WordCounts, WordFound, WordsFound,
 };
 use tessera_core::collection::{self, ImageHash, Shard, ShardEntry, ShardImage, write_shard};
 use tessera_core::picture::appearance::Appearance;
@@ -29,7 +30,7 @@ use crate::work::run;
 
 /// The name of a shard's file, its hash, its images and bytes.
 type Entry = (String, String, u64, u64);
-/// What a shard holds: bytes, or the path of the file with them.
+/// What a file holds: bytes, or the path of the file with them.
 #[derive(FromPyObject)]
 pub(crate) enum Held {
     Bytes(PyBackedBytes),
@@ -38,12 +39,14 @@ pub(crate) enum Held {
 
 /// The name, the content and the hash of a shard.
 type ShardFile = (String, Held, String);
-/// What is known of an image that is to be added: its place, bytes, class, object and captions.
-type File = (String, Vec<u8>, Option<String>, Option<String>, Vec<String>);
+/// What is known of an image that is to be added: its place, file, class, object and captions.
+type File = (String, Held, Option<String>, Option<String>, Vec<String>);
 /// The hash, place, class, elements and appearance of an image.
 type Known = (String, String, Option<String>, Vec<u8>, Vec<u8>);
 /// An image that was found by words: its hash, score, place, best caption, and what words add.
 type Worded = (String, f64, String, Option<String>, Vec<(String, f64)>);
+/// A job and its joined state.
+type Asked = (Vec<u8>, Vec<u8>);
 /// The classes with their scores, the best first, and the confidence.
 type Recognised = (Vec<(String, f64)>, f64);
 
@@ -123,12 +126,23 @@ impl Manifest {
     }
 }
 
-/// The state that a job makes of one shard, or of two.
+/// The state that a job makes of one shard, or of two. `index` is the state of the shard that the
+/// job of [`shards_of`] made; without one it is made first.
 #[pyfunction]
-pub(crate) fn state_of<'py>(py: Python<'py>, job: Vec<u8>, shards: Vec<ShardFile>) -> PyResult<Bound<'py, PyBytes>> {
+#[pyo3(signature = (job, shards, index=None))]
+pub(crate) fn state_of<'py>(
+    py: Python<'py>,
+    job: Vec<u8>,
+    shards: Vec<ShardFile>,
+    index: Option<PyBackedBytes>,
+) -> PyResult<Bound<'py, PyBytes>> {
     let state = run(py, None, |progress| {
         let shards: Vec<Shard> = shards.into_iter().map(opened).collect::<Result<_>>()?;
-        jobs::state(&job, &shards.iter().collect::<Vec<_>>(), progress)
+        let shards: Vec<&Shard> = shards.iter().collect();
+        match &index {
+            Some(index) => jobs::state_by(&job, &shards, index, progress),
+            None => jobs::state(&job, &shards, progress),
+        }
     })?;
     Ok(PyBytes::new(py, &state))
 }
@@ -140,34 +154,48 @@ pub(crate) fn joined<'py>(py: Python<'py>, job: Vec<u8>, states: Vec<Vec<u8>>) -
     Ok(PyBytes::new(py, &state))
 }
 
-/// How many shards a state of a job is of.
+/// How many shards a state of a job is of, and the job that makes the index of a shard which its
+/// states are made by, where it has any.
 #[pyfunction]
-pub(crate) fn shards_of(job: Vec<u8>) -> PyResult<usize> {
-    jobs::shards_of(&job).map_err(exception)
+pub(crate) fn shards_of<'py>(py: Python<'py>, job: Vec<u8>) -> PyResult<(usize, Option<Bound<'py, PyBytes>>)> {
+    let index = jobs::index_of(&job).map_err(exception)?;
+    Ok((jobs::shards_of(&job).map_err(exception)?, index.map(|index| PyBytes::new(py, &index))))
 }
 
-/// The bytes of a shard of these files, with its entry, and the files that could not be read.
+/// The bytes of a shard of these files, with its entry, and the files that could not be read. The
+/// images of shards that were made `before`, without an entry, come first.
 #[pyfunction]
+#[pyo3(signature = (manifest, files, before=None))]
 #[expect(clippy::type_complexity, reason = "Python names the parts")]
 pub(crate) fn shard_of<'py>(
     py: Python<'py>,
     manifest: &Manifest,
     files: Vec<File>,
+    before: Option<Vec<PyBackedBytes>>,
 ) -> PyResult<(Option<(Bound<'py, PyBytes>, Entry)>, Vec<(String, String)>)> {
     let (bytes, images, failed) = run(py, None, |progress| {
         let (machine, decoder) = (Ckm::new(manifest.0.options.clone())?, InProcess::default());
         progress.begin("Making shards", files.len() as u64);
-        let row = |(place, bytes, class, object, captions): &File| {
+        let row = |(place, held, class, object, captions): &File| {
             progress.step()?;
             let made = || -> Result<ShardImage> {
-                let picture = Picture::shrunk(decoder.decode_bytes(Path::new(place), bytes)?, SIDE);
-                let image = ShardImage::of(ImageHash::of(bytes), place.clone(), &picture, &machine)?;
+                // Files of this machine are in memory one for each thread.
+                let bytes = match held {
+                    Held::Bytes(bytes) => Cow::Borrowed(&bytes[..]),
+                    Held::Path(path) => Cow::Owned(std::fs::read(path).map_err(Error::io("read", path))?),
+                };
+                let picture = Picture::shrunk(decoder.decode_bytes(Path::new(place), &bytes)?, SIDE);
+                let image = ShardImage::of(ImageHash::of(&bytes), place.clone(), &picture, &machine)?;
                 Ok(ShardImage { class: class.clone(), object: object.clone(), captions: captions.clone(), ..image })
             };
             Ok(made().map_err(|error| (place.clone(), error.to_string())))
         };
         let rows: Vec<std::result::Result<ShardImage, (String, String)>> = files.par_iter().map(row).collect::<Result<_>>()?;
         let (mut images, mut failed, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+        for bytes in before.into_iter().flatten() {
+            let part = Shard::open("the part before", Bytes::from_owner(bytes), None)?;
+            images.extend(part.images()?.into_iter().filter(|image| seen.insert(image.hash)));
+        }
         for row in rows {
             match row {
                 Ok(image) if seen.insert(image.hash) => images.push(image),
@@ -189,8 +217,8 @@ pub(crate) fn shard_of_known<'py>(py: Python<'py>, manifest: &Manifest, images: 
     let (bytes, n) = run(py, None, |_| {
         let image = |(hash, place, class, elements, appearance): Known| {
             let hash = ImageHash::from_hex(&hash)?;
-            let (object, captions, signature, thumbnail) = (None, Vec::new(), Vec::new(), Vec::new());
-            Ok(ShardImage { hash, place, class, object, captions, elements, appearance, signature, thumbnail })
+            let (folder, object, captions, signature, thumbnail) = (String::new(), None, Vec::new(), Vec::new(), Vec::new());
+            Ok(ShardImage { hash, place, folder, class, object, captions, elements, appearance, signature, thumbnail })
         };
         let images: Vec<ShardImage> = images.into_iter().map(image).collect::<Result<_>>()?;
         Ok((write_shard(&manifest.0.options, &images)?, images.len()))
@@ -252,8 +280,8 @@ pub(crate) fn recognition<'py>(py: Python<'py>, manifest: &Manifest, elements: V
     packed(py, &RecognitionJob { options: manifest.0.options.clone(), images })
 }
 
-/// For each image all classes with their scores, the best first, and the confidence in that. `report`
-/// is what [`judged`] wrote.
+/// For each image all classes with their scores, the best first, and the confidence in that.
+/// `report` is what [`judged`] wrote.
 #[pyfunction]
 pub(crate) fn recognised(py: Python<'_>, job: Vec<u8>, state: Vec<u8>, report: Option<&str>) -> PyResult<Vec<Recognised>> {
     let (job, state) = both::<RecognitionJob>(&job, &state)?;
@@ -269,42 +297,97 @@ pub(crate) fn recognised(py: Python<'_>, job: Vec<u8>, state: Vec<u8>, report: O
     })
 }
 
-/// The job that looks for the images nearest to these appearances.
+/// The job that looks for the images nearest to these appearances: all are compared, or with a
+/// recall below 1 those that the indexes of shards name.
 #[pyfunction]
-pub(crate) fn nearest<'py>(py: Python<'py>, k: usize, look: &str, like: Vec<Vec<u8>>) -> PyResult<Bound<'py, PyBytes>> {
+#[pyo3(signature = (k, look, like, recall=None))]
+pub(crate) fn nearest<'py>(
+    py: Python<'py>,
+    k: usize,
+    look: &str,
+    like: Vec<Vec<u8>>,
+    recall: Option<f64>,
+) -> PyResult<Bound<'py, PyBytes>> {
     let look = match look {
         "appearance" => CollectionLook::Appearance,
         "edges" => CollectionLook::Edges,
         "colours" => CollectionLook::Colours,
         _ => return Err(refused("look", look, "appearance, edges or colours")),
     };
-    Ok(packed(py, &NearestImages { k, look, like }))
+    let nearest = NearestImages { k, look, like };
+    match recall {
+        Some(recall) => Ok(packed(py, &IndexedNearest { nearest, recall: below_one(recall)? })),
+        None => Ok(packed(py, &nearest)),
+    }
 }
 
-/// For each image those found, with their likeness.
-#[pyfunction]
-pub(crate) fn nearest_found(job: Vec<u8>, state: Vec<u8>) -> PyResult<Vec<Vec<(String, f64)>>> {
-    let (_, state) = both::<NearestImages>(&job, &state)?;
-    Ok(state.into_iter().map(|found| found.into_iter().map(|one| (one.image.to_string(), one.likeness)).collect()).collect())
+fn below_one(recall: f64) -> PyResult<f64> {
+    if recall > 0.0 && recall < 1.0 { Ok(recall) } else { Err(refused("recall", &recall.to_string(), "above 0 and at most 1")) }
 }
 
-/// The job that counts words.
+/// For each image those found, with their likeness; and the recall, where it was measured.
 #[pyfunction]
-pub(crate) fn word_counts(py: Python<'_>) -> Bound<'_, PyBytes> {
-    packed(py, &WordCounts)
+#[expect(clippy::type_complexity, reason = "Python names the parts")]
+pub(crate) fn nearest_found(job: Vec<u8>, state: Vec<u8>) -> PyResult<(Vec<Vec<(String, f64)>>, f64)> {
+    let (found, recall) = if jobs::read_job::<NearestImages>(&job).is_ok() {
+        (both::<NearestImages>(&job, &state)?.1, 1.0)
+    } else {
+        let (_, state) = both::<IndexedNearest>(&job, &state)?;
+        (state.found, state.recall.share())
+    };
+    let found = found.into_iter().map(|found| found.into_iter().map(|one| (one.image.to_string(), one.likeness)).collect());
+    Ok((found.collect(), recall))
 }
 
-/// The job that looks for words, with the joined state of the job that counted them.
+/// The job that asks which words matter to a query; and, with what that or the job that asks memory
+/// trees was answered, the job that counts these words.
 #[pyfunction]
-pub(crate) fn words<'py>(py: Python<'py>, query: String, k: usize, counted: Vec<u8>) -> PyResult<Bound<'py, PyBytes>> {
-    let counted = jobs::read_state(&WordCounts, &counted).map_err(exception)?;
-    Ok(packed(py, &WordsFound { query, k, counted }))
+#[pyo3(signature = (query, needed=None))]
+pub(crate) fn word_counts<'py>(py: Python<'py>, query: String, needed: Option<Asked>) -> PyResult<Bound<'py, PyBytes>> {
+    let Some((job, state)) = needed else { return Ok(packed(py, &NeededWords { query })) };
+    let needed = if jobs::read_job::<NeededWords>(&job).is_ok() {
+        both::<NeededWords>(&job, &state)?.1
+    } else {
+        let (job, state) = both::<RememberedWords>(&job, &state)?;
+        job.needed(&state)
+    };
+    Ok(packed(py, &WordCounts::of(&query, &needed)))
 }
 
+/// The job that looks for words, with what the job that counted them was answered; or with a recall
+/// below 1 the job that asks the memory trees of shards, which comes before words are counted.
 #[pyfunction]
-pub(crate) fn words_found(job: Vec<u8>, state: Vec<u8>) -> PyResult<Vec<Worded>> {
-    let (_, state) = both::<WordsFound>(&job, &state)?;
-    Ok(state.into_iter().map(|hit| (hit.image.to_string(), hit.score, hit.place, hit.caption, hit.terms)).collect())
+#[pyo3(signature = (query, k, counted=None, recall=None))]
+pub(crate) fn words<'py>(
+    py: Python<'py>,
+    query: String,
+    k: usize,
+    counted: Option<Asked>,
+    recall: Option<f64>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    if let Some(recall) = recall {
+        return Ok(packed(py, &RememberedWords { query, k, recall: below_one(recall)? }));
+    }
+    let Some((job, state)) = counted else { return Err(refused("counted", "nothing", "the counts of words, or a recall")) };
+    let (_, counted) = both::<WordCounts>(&job, &state)?;
+    Ok(packed(py, &WordsFound::of(&query, k, &counted)))
+}
+
+/// The images found, and the recall, where it was measured: what memory trees named is weighed by
+/// what the job that counted words was answered.
+#[pyfunction]
+#[pyo3(signature = (job, state, counted=None))]
+pub(crate) fn words_found(job: Vec<u8>, state: Vec<u8>, counted: Option<Asked>) -> PyResult<(Vec<Worded>, f64)> {
+    let (found, recall) = match counted {
+        None => (both::<WordsFound>(&job, &state)?.1, 1.0),
+        Some((counting, counted)) => {
+            let (_, counted) = both::<WordCounts>(&counting, &counted)?;
+            let (job, state) = both::<RememberedWords>(&job, &state)?;
+            (job.answers(&state, &counted), state.recall.share())
+        }
+    };
+    let told = |hit: WordFound| (hit.image.to_string(), hit.score, hit.place, hit.caption, hit.terms);
+    Ok((found.into_iter().map(told).collect(), recall))
 }
 
 /// The job that chooses images among which clusters begin.

@@ -1,5 +1,7 @@
 """Collections: the same answers here and on Dask, on any number of shards, and with faults."""
 
+import doctest
+import hashlib
 import json
 import os
 import shutil
@@ -14,9 +16,12 @@ from dask_cluster import Cluster
 from PIL import Image
 
 import tessera
-from tessera import CkmClassifier, Library
+import tessera.distributed
+from tessera import CkmClassifier, Library, _native
+from tessera.distributed import Answers, ClusterLostError, Collection, LeftOutWarning, ShardError, VersionsDifferError
+from tessera.distributed import _errors, _storage, _workers
+from tessera.distributed import collection as collections
 from tessera.distributed._run import Part, executor, run
-from tessera.distributed import ClusterLostError, Collection, LeftOutWarning, ShardError, VersionsDifferError
 
 CLASSES = ["poppy", "sea", "wren"]
 
@@ -110,6 +115,93 @@ def test_scores_are_those_of_the_recogniser(photos, tmp_path):
         assert one.label == max(one.scores, key=one.scores.get)
 
 
+@pytest.mark.parametrize("module", [tessera.distributed, collections, _errors])
+def test_examples(module):
+    failed, tried = doctest.testmod(module)
+    assert tried > 0 and failed == 0
+
+
+@pytest.mark.parametrize("name", tessera.distributed.__all__)
+def test_public_names_are_documented_with_an_example(name):
+    text = getattr(tessera.distributed, name).__doc__
+    assert text and ">>>" in text and name in text
+
+
+def test_folders_above_count_for_nothing(photos, tmp_path):
+    found = []
+    for above in ["field/left", "elsewhere"]:
+        shutil.copytree(photos, tmp_path / above)
+        collection = Collection(tmp_path / f"of-{above[:3]}", create=True, elements="colour")
+        collection.add(collection.listed(tmp_path / above), per_shard=7)
+        assert all("/./" not in hit.place and hit.place.startswith("file:///") for hit in collection.search("sea", 24))
+        assert not collection.search("elsewhere") and not collection.search("field")
+        found.append([(hit.image, hit.score, hit.terms) for hit in collection.search("sea 4", 24)])
+    assert found[0] == found[1] and len(found[0]) == 8
+    # Places of which no folder is known have their files' names alone, and one can be told.
+    collection = Collection(tmp_path / "told", create=True, elements="colour")
+    added = collection.add([{"place": photos / "sea" / "sea_1.png"}, {"place": f"{photos}/./wren/wren_2.png"}])
+    assert added.images == 2 and [hit.place for hit in collection.search("wren")] == [f"{photos}/wren/wren_2.png"]
+    [hit] = collection.search("sea")
+    assert hit.terms.keys() == {"sea"} and not collection.search(photos.name)
+
+
+def many(at, n, per_shard, **options):
+    """A collection of images that are like some twenty, without files."""
+    collection = Collection(at, create=True, elements="colour", **options)
+    some = collection._features([paint(i) for i in range(20)])
+    rng, rows = np.random.default_rng(3), []
+    for i in range(n):
+        elements, look = some[i % 20]
+        values = np.frombuffer(look, dtype="<i2").astype(np.int32) + rng.integers(-500, 501, 372)
+        name, label = hashlib.md5(str(i).encode()).hexdigest(), CLASSES[i % 3]
+        rows.append((name, f"{label}/red{i % 40}.png", label, elements, values.astype("<i2").tobytes()))
+    entries = []
+    for first in range(0, n, per_shard):
+        data, entry = _native.shard_of_known(collection._manifest, rows[first : first + per_shard])
+        collection._storage.write(entry[0], data)
+        entries.append(entry)
+    collection._commit(collection._manifest.changed([], entries))
+    return collection
+
+
+def test_indexes_of_shards_tell_their_recall(tmp_path, healthy):
+    here = many(tmp_path / "collection", 3000, 1000, keep_states=True)
+    queries = [paint(i) for i in range(8)]
+    exact = here.similar(queries)
+    assert isinstance(exact, Answers) and exact.recall == 1 and exact == here.similar(queries, recall=1.0)
+    found = here.similar(queries, recall=0.9)
+    assert 0.85 < found.recall <= 1
+    hits = sum(one.image in {other.image for other in own} for own, all in zip(exact, found) for one in all)
+    assert hits / 80 > found.recall - 0.1
+    # The index of each shard is kept beside the states, and used again; forgetting deletes it.
+    index = _native.shards_of(_native.nearest(10, "appearance", [], 0.9))[1]
+    kept = tmp_path / "collection" / "states" / hashlib.sha256(index).hexdigest()[:32]
+    written = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
+    assert len(written) == 3
+    again = here.similar(queries[:3], recall=0.9)
+    assert list(again) == found[:3] and {path.name: path.stat().st_mtime_ns for path in kept.iterdir()} == written
+    with Collection(tmp_path / "collection", client=healthy.address) as there:
+        others = there.similar(queries, recall=0.9)
+        assert others == found and others.recall == found.recall, "without states that are kept it is made in the call"
+    assert here.forget(["00" * 16]) == 0 and not kept.exists()
+    with pytest.raises(tessera.InvalidValueError, match="recall"):
+        here.similar(queries, recall=0)
+
+
+def test_memory_trees_of_shards_tell_their_recall(photos, tmp_path):
+    for collection in [many(tmp_path / "many", 900, 300), made(photos, tmp_path / "few", 8)]:
+        everything = {hit.image: hit for hit in collection.search("wren red7 field", len(collection))}
+        exact = collection.search("wren red7 field", 10)
+        found = collection.search("wren red7 field", 10, engine="memory", recall=0.8)
+        assert exact.recall == 1 and 0.6 < found.recall <= 1 and found
+        # The scores are those of the exact index.
+        assert all(everything[hit.image] == hit for hit in found)
+        assert sum(hit.score >= exact[-1].score for hit in found) >= len(exact) // 2
+        assert not collection.search("wren -wren", engine="memory") and not collection.search("nowhere", engine="memory")
+        with pytest.raises(ValueError, match="engine: expected index or memory"):
+            collection.search("wren", engine="trees")
+
+
 def test_the_files_are_parquet_for_everyone(photos, tmp_path):
     import pyarrow.parquet as parquet
 
@@ -148,6 +240,48 @@ def test_images_are_added_once_and_forgotten_for_good(photos, tmp_path):
     Image.fromarray(paint(51)).save(tmp_path / "new.png")
     with pytest.raises(tessera.Error, match="one process at a time"):
         other.add([{"place": tmp_path / "new.png"}])
+
+
+def test_of_two_that_change_a_version_one_is_refused(photos, tmp_path):
+    Collection(tmp_path / "collection", create=True, elements="colour")
+    for i in range(3):
+        both, told = [Collection(tmp_path / "collection") for _ in range(2)], []
+        begin = threading.Barrier(2)
+
+        def add(collection, place):
+            begin.wait()
+            try:
+                told.append(collection.add([{"place": place}]).images)
+            except tessera.Error as error:
+                assert "one process at a time" in str(error)
+
+        threads = [threading.Thread(target=add, args=(one, photos / "sea" / f"sea_{6 * i + 3 * j + 1}.png")) for j, one in enumerate(both)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        now = Collection(tmp_path / "collection")
+        assert told == [1] and (now.version, len(now.hashes())) == (i + 1, i + 1)
+    # A shard that another process deleted before it was named is missed.
+    data, entry = _native.shard_of(now._manifest, [("new", str(photos / "wren" / "wren_2.png"), None, None, [])])[0]
+    now._storage.write(entry[0], data)
+    assert Collection(tmp_path / "collection").forget(["00" * 16]) == 0
+    with pytest.raises(tessera.Error, match=f"{entry[0]}: expected a shard that was just written"):
+        now._commit(now._manifest.changed([], [entry]))
+
+
+def test_files_are_written_whole_and_named_where_they_cannot_be(tmp_path, monkeypatch):
+    synced, real = [], os.fsync
+    monkeypatch.setattr(_storage.os, "fsync", lambda file: synced.append(os.path.isdir(f"/proc/self/fd/{file}")) or real(file))
+    storage = _storage.Storage(tmp_path)
+    storage.write("a", b"one")
+    assert storage.read("a") == b"one" and (synced == [False, True] or not os.path.isdir("/proc/self/fd"))
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_storage.os, "replace", full)
+    with pytest.raises(tessera.Error, match=f"{tmp_path}/a: cannot be written: .*No space left.*free some room"):
+        storage.write("a", b"two")
+    assert storage.read("a") == b"one" and [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_equal_images_of_one_call_are_one(photos, tmp_path, monkeypatch):
@@ -239,6 +373,65 @@ def test_of_shards_asked_in_one_call_each_fails_alone(photos, tmp_path, healthy,
         assert len(found[0]) == 23 and list(collection.left_out) == [gone[0]]
 
 
+BRINGS_DOWN = """
+import os, signal, types
+from tessera.distributed import _workers
+real = _workers._native
+def shard_of(manifest, files):
+    if files[0][1].endswith(b"brings it down"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real.shard_of(manifest, files)
+_workers._native = types.SimpleNamespace(shard_of=shard_of, Manifest=real.Manifest)
+_workers.tried()
+"""
+
+
+def test_pictures_that_bring_a_process_down_are_named(photos, tmp_path, monkeypatch):
+    monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", BRINGS_DOWN])
+    collection = Collection(tmp_path / "collection", create=True, elements="colour")
+    (tmp_path / "bad.png").write_bytes((photos / "sea" / "sea_1.png").read_bytes() + b"brings it down")
+    (tmp_path / "empty.png").write_bytes(b"")
+    places = [photos / "sea" / "sea_4.png", tmp_path / "bad.png", tmp_path / "empty.png", tmp_path / "nowhere.png", photos / "wren" / "wren_2.png"]
+    files = [(str(place), None, None, []) for place in places]
+    entry, failed = _workers.make_shard(_workers.VERSION, str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
+    assert entry[2] == 2 and sorted(os.path.basename(place) for place, _ in failed) == ["bad.png", "empty.png", "nowhere.png"]
+    assert "ended the process which decoded it" in dict(failed)[str(tmp_path / "bad.png")]
+    monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", "raise SystemExit(3)"])
+    with pytest.raises(tessera.Error, match="exit code 3"):
+        _workers.make_shard(_workers.VERSION, str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
+
+
+def test_an_import_goes_on_carefully_after_workers_died(photos, tmp_path, healthy):
+    healthy.fault("kill", 4)
+    collection = made(photos, tmp_path / "collection", 1000, client=healthy.address)
+    assert len(collection) == 24 and len(collection.shards) == 1 and healthy.left("kill") == 0
+    collection.close()
+
+
+def test_few_bytes_of_files_are_in_memory_at_once(photos, tmp_path, monkeypatch):
+    import fsspec
+
+    system = fsspec.filesystem("memory")
+    for path in photos.rglob("*.png"):
+        system.pipe_file(f"/bucket/{path.relative_to(photos)}", path.read_bytes())
+    sizes, real = [], _native.shard_of
+
+    def seen(manifest, files, before=None):
+        sizes.append(sum(len(held) for _, held, *_ in files if isinstance(held, bytes)))
+        return real(manifest, files, before)
+
+    monkeypatch.setattr(_workers._native, "shard_of", seen)
+    entries = []
+    for most in [1 << 30, 5000]:
+        monkeypatch.setattr(_workers, "TOGETHER", most)
+        collection = Collection(tmp_path / str(most), create=True, elements="colour")
+        assert collection.add(collection.listed("memory://bucket")).images == 24
+        entries.append(collection.shards)
+    assert entries[0] == entries[1] and len(entries[0]) == 1, "the same shard"
+    assert len(sizes) > 4 and max(sizes[1:]) < sizes[0]
+    assert [hit.place for hit in collection.search("sea_1")][:1] == ["memory:///bucket/sea/sea_1.png"]
+
+
 def test_a_full_disk_is_named(photos, tmp_path, healthy):
     healthy.fault("full", 9)
     with pytest.raises(ShardError, match="images 1 to 24: failed 3 times.*cannot be written: .*free some room"):
@@ -287,6 +480,18 @@ def test_the_program_makes_the_same_collections(photos, tmp_path):
     assert theirs.hashes() == ours.hashes()
     assert theirs.similar([paint(3)], 9) == ours.similar([paint(3)], 9)
     assert theirs.recognise([paint(200)]) == ours.recognise([paint(200)])
+    # The same words count, though places are full here and relative there.
+    bare = Collection(tmp_path / "bare", create=True, elements="colour")
+    bare.add(bare.listed(photos), per_shard=9)
+    scores = [[(hit.image, hit.score, hit.terms) for hit in one.search("sea 4 png", 24)] for one in (theirs, bare)]
+    assert scores[0] == scores[1] and scores[0]
+    # While one changes the collection the other waits.
+    with theirs._storage.locked():
+        command = [PROGRAM, "shard", tmp_path / "theirs", "--forget", theirs.hashes()[0]]
+        waiting = subprocess.Popen(list(map(str, command)))
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(1)
+    assert waiting.wait(60) == 0 and len(Collection(tmp_path / "theirs")) == 23
     with Library(tmp_path / "a.tessera", create=True) as library:
         library.import_folder(photos)
         library.caption(library.images[0].id, ["a poppy in the field"])

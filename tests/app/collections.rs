@@ -81,7 +81,7 @@ fn a_collection_is_only_read() {
     world.run(["check", &library, "--repair"]).ended(74).complains("for it shows a collection");
     assert_eq!(world.run(["check", &library, "--json"]).ended(0).object()["ok"], true);
     assert_eq!(fs::read(world.at("photos/manifest.json")).unwrap(), before);
-    assert_eq!(fs::read_dir(world.at("photos")).unwrap().count(), 2, "a shard and the manifest");
+    assert_eq!(fs::read_dir(world.at("photos")).unwrap().count(), 3, "a shard, the manifest and its lock");
 }
 
 #[test]
@@ -178,4 +178,14 @@ fn names_need_not_be_unique_and_full_paths_are_kept() {
     paths.sort_unstable();
     paths.dedup();
     assert_eq!(paths.len(), 2, "{paths:?}");
+}
+
+#[test]
+fn folders_above_are_no_words() {
+    let world = World::with_images();
+    fs::create_dir_all(world.at("disc/heron/grid")).unwrap();
+    fs::copy(world.at("images/grid/grid_01_1_0_0_lt.png"), world.at("disc/heron/grid/one.png")).unwrap();
+    world.run(["shard", "photos", "disc/heron"]).ended(0);
+    let found = |words: &str| world.run(["search", "photos", words, "--json"]).ended(0).object()["found"].as_u64().unwrap();
+    assert_eq!(["grid", "one", "heron", "disc"].map(found), [1, 1, 0, 0]);
 }

@@ -19,8 +19,8 @@ use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::{Ckm, CkmOptions, Example, Without};
 use tessera_core::collection::folder::CollectionFolder;
 use tessera_core::collection::jobs::{
-    self, AskedImage, CollectionLook, CopyPairs, ImageChoice, MixtureBegin, NearestImages, RecognitionJob, ShardJob, TakenImages,
-    WordCounts, WordsFound,
+    self, AskedImage, CollectionLook, CopyPairs, ImageChoice, IndexedNearest, LookIndexes, MixtureBegin, NearestImages, NeededWords,
+    RecognitionJob, RememberedWords, ShardJob, TakenImages, WordCounts, WordFound, WordsFound,
 };
 use tessera_core::collection::{ImageHash, Manifest, Shard, ShardImage, write_shard};
 use tessera_core::ids::ItemId;
@@ -227,6 +227,35 @@ fn folders_add_and_forget() {
 }
 
 #[test]
+fn of_two_that_change_a_version_one_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("collection");
+    let all = images(24);
+    CollectionFolder::open_or_begin(&at, options()).unwrap();
+    for round in 0..6 {
+        let before = CollectionFolder::open(&at).unwrap();
+        let begin = std::sync::Barrier::new(4);
+        let added: usize = std::thread::scope(|scope| {
+            let add = |i: usize| {
+                let (mut own, image, begin) = (before.clone(), &all[4 * round + i..][..1], &begin);
+                move || {
+                    begin.wait();
+                    usize::from(own.add(image).is_ok())
+                }
+            };
+            let threads: Vec<_> = (0..4).map(|i| scope.spawn(add(i))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        let now = CollectionFolder::open(&at).unwrap();
+        assert_eq!((added, now.manifest().version, now.hashes().unwrap().len()), (1, round as u64 + 1, round + 1));
+    }
+    // What was written and never named goes.
+    let mut last = CollectionFolder::open(&at).unwrap();
+    last.forget(&BTreeSet::new(), &Progress::default()).unwrap();
+    assert_eq!(fs::read_dir(&at).unwrap().count(), 6 + 2, "shards, the manifest and the lock");
+}
+
+#[test]
 fn recognition_is_that_of_one_machine() {
     let (all, queries) = (images(40), [1000, 1001, 1002].map(picture));
     let mut machine = Ckm::new(options()).unwrap();
@@ -305,15 +334,155 @@ fn words_have_the_scores_of_one_index() {
             index.insert(TextKey { item, part }, caption);
         }
     }
-    let counted = same_on_shards(&WordCounts, &all);
     for query in ["red field", "sea poppy -view", "\"field number\" wren", "number 3 red 3", "nowhere sea", "nowhere"] {
-        let job = WordsFound { query: query.into(), k: 12, counted: counted.clone() };
-        let found = same_on_shards(&job, &all);
+        let needed = same_on_shards(&NeededWords { query: query.into() }, &all);
+        let counted = same_on_shards(&WordCounts::of(query, &needed), &all);
+        let found = same_on_shards(&WordsFound::of(query, 12, &counted), &all);
         let hits = index.search_items(&TextQuery::parse(query));
         assert_eq!(found.len(), hits.len().min(12), "{query}");
         for (found, hit) in found.iter().zip(&hits) {
             assert_eq!((found.image, found.score, &found.terms), (sorted[hit.item.0 as usize].hash, hit.score, &hit.terms), "{query}");
         }
+    }
+}
+
+/// Images that differ from one in their hashes and in what `change` does.
+fn like_one(n: u64, change: impl Fn(u64, &mut ShardImage)) -> Vec<ShardImage> {
+    // What takes room and is not asked for is left out.
+    let one = ShardImage { elements: Vec::new(), thumbnail: Vec::new(), signature: Vec::new(), ..images(1).remove(0) };
+    let of = |i: u64| {
+        let mut image = ShardImage { hash: ImageHash::of(&i.to_le_bytes()), class: None, captions: Vec::new(), ..one.clone() };
+        change(i, &mut image);
+        image
+    };
+    (0..n).map(of).collect()
+}
+
+/// The answers of the exact index of all texts.
+fn worded(query: &str, k: usize, images: &[ShardImage], count: usize) -> Vec<WordFound> {
+    let shards = shards(images, count, 0);
+    let asking = NeededWords { query: query.into() };
+    let needed = jobs::read_state(&asking, &answer(&jobs::job_bytes(&asking), &shards, 0)).unwrap();
+    let counting = WordCounts::of(query, &needed);
+    let counted = jobs::read_state(&counting, &answer(&jobs::job_bytes(&counting), &shards, 0)).unwrap();
+    let job = WordsFound::of(query, k, &counted);
+    jobs::read_state(&job, &answer(&jobs::job_bytes(&job), &shards, 0)).unwrap()
+}
+
+#[test]
+fn names_of_other_files_are_not_sent() {
+    let name = |i: u64, image: &mut ShardImage| {
+        image.place = if i % 100 == 0 { format!("photos/red_{i}.png") } else { format!("photos/blue_{i}.png") };
+    };
+    let mut sizes = Vec::new();
+    for n in [200, 2000] {
+        let all = like_one(n, name);
+        let needed = same_on_shards(&NeededWords { query: "red".into() }, &all);
+        assert_eq!(needed.len() as u64, 2 + n / 100, "{needed:?}");
+        let counted = same_on_shards(&WordCounts::of("red", &needed), &all);
+        sizes.push(jobs::job_bytes(&WordsFound::of("red", 10, &counted)).len());
+    }
+    assert_eq!(sizes[0], sizes[1], "words of one text alone are not sent either");
+}
+
+#[test]
+fn folders_above_count_for_nothing() {
+    let of_program = like_one(30, |i, image| image.place = format!("sea/red_{i}.png"));
+    let of_package = like_one(30, |i, image| {
+        (image.folder, image.place) = ("file:///red/sea/photos".into(), format!("file:///red/sea/photos/sea/red_{i}.png"));
+    });
+    let bytes = write_shard(&options(), &of_package).unwrap();
+    let shard = Shard::open("a shard", bytes.clone(), None).unwrap();
+    let mut sorted = of_package.clone();
+    sorted.sort_by_key(|image| image.hash);
+    assert_eq!(shard.images().unwrap(), sorted);
+    assert_eq!(write_shard(&options(), &shard.images().unwrap()).unwrap(), bytes);
+    assert_eq!(shard.places().unwrap(), sorted.iter().map(|image| image.place.clone()).collect::<Vec<_>>());
+    assert!(shard.names().unwrap().iter().all(|name| name.starts_with("sea/red_")));
+    let scores = |images: &[ShardImage]| worded("red 7", 9, images, 3).into_iter().map(|hit| (hit.image, hit.score)).collect::<Vec<_>>();
+    assert_eq!(scores(&of_program), scores(&of_package));
+    // Of a full path alone the name of the file counts.
+    let names = |place: &'static str| {
+        let shard = write_shard(&options(), &like_one(1, |_, image| image.place = place.into())).unwrap();
+        Shard::open("one", shard, None).unwrap().names().unwrap().remove(0)
+    };
+    assert_eq!(
+        ["/home/sea/1.png", "s3://bucket/sea/1.png", "C:\\sea\\1.png", "sea/1.png"].map(names),
+        ["1.png", "1.png", "1.png", "sea/1.png"]
+    );
+}
+
+#[test]
+fn indexes_of_shards_tell_their_recall() {
+    let mut rng = random::seeded(4);
+    let centres: Vec<Vec<f64>> = (0..40).map(|_| (0..372).map(|_| random::normal(&mut rng)).collect()).collect();
+    let looks: Vec<Vec<u8>> = (0..3000)
+        .map(|i| {
+            let values: Vec<f64> = centres[i % 40].iter().map(|value| value + 0.5 * random::normal(&mut rng)).collect();
+            let length = values.iter().map(|value| value * value).sum::<f64>().sqrt();
+            values.iter().flat_map(|value| ((value / length * 16384.0).round() as i16).to_le_bytes()).collect()
+        })
+        .collect();
+    let all = like_one(3000, |i, image| image.appearance = looks[i as usize].clone());
+    let nearest = NearestImages { k: 10, look: CollectionLook::Appearance, like: looks[..60].to_vec() };
+    let job = IndexedNearest { nearest: nearest.clone(), recall: 0.9 };
+    let index_job = jobs::index_of(&jobs::job_bytes(&job)).unwrap().unwrap();
+    assert_eq!(index_job, jobs::job_bytes(&LookIndexes { look: CollectionLook::Appearance }));
+    assert!(jobs::index_of(&jobs::job_bytes(&nearest)).unwrap().is_none());
+    for count in [1, 3] {
+        let shards = shards(&all, count, 0);
+        let exact = jobs::read_state(&nearest, &answer(&jobs::job_bytes(&nearest), &shards, 0)).unwrap();
+        let found = jobs::read_state(&job, &answer(&jobs::job_bytes(&job), &shards, 0)).unwrap();
+        let told = found.recall.share();
+        let right = exact.iter().zip(&found.found).map(|(exact, found)| found.iter().filter(|one| exact.contains(one)).count());
+        let share = right.sum::<usize>() as f64 / 600.0;
+        assert!(told > 0.85 && told <= 1.0 && share > told - 0.1, "{count} shards: {told} told, {share} found");
+        // An index that is kept gives the same.
+        let shard = &[&shards[0]][..];
+        let index = jobs::state(&index_job, shard, &Progress::default()).unwrap();
+        let kept = jobs::state_by(&jobs::job_bytes(&job), shard, &index, &Progress::default()).unwrap();
+        assert_eq!(kept, jobs::state(&jobs::job_bytes(&job), shard, &Progress::default()).unwrap());
+        assert!(jobs::joined(&index_job, &[&index, &index]).is_err(), "an index is of one shard");
+        assert!(jobs::state_by(&jobs::job_bytes(&job), shard, &index[..index.len() / 2], &Progress::default()).is_err());
+    }
+    // Few images are all compared.
+    let few = shards(&all[..100], 1, 0);
+    let found = jobs::read_state(&job, &answer(&jobs::job_bytes(&job), &few, 0)).unwrap();
+    let exact = jobs::read_state(&nearest, &answer(&jobs::job_bytes(&nearest), &few, 0)).unwrap();
+    assert_eq!((found.recall.share(), found.found), (1.0, exact));
+    let wrong = jobs::job_bytes(&IndexedNearest { recall: 1.5, ..job });
+    assert!(jobs::state(&wrong, &[&few[0]], &Progress::default()).unwrap_err().to_string().contains("recall"));
+}
+
+#[test]
+fn memory_trees_of_shards_tell_their_recall() {
+    let words = ["red", "field", "sea", "boat", "wren", "poppy", "hill", "stone", "cloud", "left", "old", "river"];
+    let all = like_one(900, |i, image| {
+        image.place = format!("photos/{i}.png");
+        let mut rng = random::seeded(i);
+        let mut word = || words[(random::normal(&mut rng).abs() * 5.0) as usize % words.len()];
+        image.captions = (0..=i % 2).map(|_| format!("{} {} by the {}", word(), word(), word())).collect();
+    });
+    for (query, count) in [("red sea", 1), ("red sea", 3), ("\"red field\"", 3), ("boat -red", 2), ("nowhere", 2)] {
+        let exact = worded(query, 10, &all, count);
+        let everything = worded(query, 900, &all, count);
+        let shards = shards(&all, count, 0);
+        let job = RememberedWords { query: query.into(), k: 10, recall: 0.8 };
+        let state = jobs::read_state(&job, &answer(&jobs::job_bytes(&job), &shards, 0)).unwrap();
+        let counting = WordCounts::of(query, &job.needed(&state));
+        let counted = jobs::read_state(&counting, &answer(&jobs::job_bytes(&counting), &shards, 0)).unwrap();
+        let found = job.answers(&state, &counted);
+        // The scores are those of the exact index.
+        assert!(found.iter().all(|hit| everything.contains(hit)), "{query}");
+        let told = state.recall.share();
+        assert!(told > 0.7 && told <= 1.0, "{query}: {told}");
+        let least = exact.last().map_or(0.0, |hit| hit.score);
+        let right = found.iter().filter(|hit| hit.score >= least).count();
+        assert!(2 * right >= exact.len(), "{query}: {right} of {}", exact.len());
+        let index = jobs::index_of(&jobs::job_bytes(&job)).unwrap().unwrap();
+        let index = jobs::state(&index, &[&shards[0]], &Progress::default()).unwrap();
+        let kept = jobs::state_by(&jobs::job_bytes(&job), &[&shards[0]], &index, &Progress::default()).unwrap();
+        assert_eq!(kept, jobs::state(&jobs::job_bytes(&job), &[&shards[0]], &Progress::default()).unwrap());
     }
 }
 

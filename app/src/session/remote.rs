@@ -2,7 +2,9 @@
 //! own, asks the workers of a Dask scheduler and tells of its work as JSON lines.
 //!
 //! This program opens no connection itself. The process is told to stop by the end of its input,
-//! so it stops too when this program is gone; one that does not is killed.
+//! so it stops too when this program is gone; one that does not is killed. Whoever looks at a
+//! window waits for an answer, so a worker that hangs is given up after [`HUNG`] seconds a shard,
+//! and that is told: its shard goes to another, and after three times the answer is an error.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -24,6 +26,8 @@ use crate::command::{RemoteCluster, RemoteQuestion};
 const LOOK: Duration = Duration::from_millis(50);
 /// What a process that is to stop has to take its work back from the cluster.
 const GRACE: Duration = Duration::from_secs(8);
+/// Seconds after which a shard is asked of another worker.
+const HUNG: &str = "600";
 /// Bytes of complaints that are kept.
 const COMPLAINTS: u64 = 1 << 16;
 /// Images that are wanted.
@@ -110,7 +114,7 @@ impl Session {
         let kept = report.map(kept_report).transpose().map_err(Error::io("write a file in", &std::env::temp_dir()))?;
         let python = Some(cluster.python.trim()).filter(|python| !python.is_empty()).unwrap_or("python3");
         let mut command = Command::new(python);
-        command.args(["-m", "tessera.distributed", "--until-input-ends"]);
+        command.args(["-m", "tessera.distributed", "--until-input-ends", "--timeout", HUNG]);
         if !cluster.scheduler.trim().is_empty() {
             command.args(["--scheduler", cluster.scheduler.trim()]);
         }
@@ -232,8 +236,16 @@ impl Steps<'_> {
 }
 
 /// The stages of the package that questions have.
-const STAGES: [&str; 7] =
-    ["Recognising", "Looking for similar images", "Counting words", "Looking for words", "Choosing images", "Reading images", "Judging"];
+const STAGES: [&str; 8] = [
+    "Recognising",
+    "Looking for similar images",
+    "Looking for texts",
+    "Counting words",
+    "Looking for words",
+    "Choosing images",
+    "Reading images",
+    "Judging",
+];
 
 fn answered(question: &RemoteQuestion, told: &Value) -> Option<RemoteAnswered> {
     let hits = |of: &Value, value: &str| -> Option<Vec<RemoteHit>> {

@@ -1,8 +1,12 @@
 //! A collection in a folder of this machine.
+//!
+//! Whoever changes it looks at the manifest's version, and puts the next one in its place, while it
+//! holds the file `manifest.lock` locked, as the package for Python does too: of two who change the
+//! same version one is refused. The file is never written to nor deleted.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::manifest::FORM_KEY;
@@ -17,6 +21,9 @@ const START: u64 = 64;
 
 /// The folder within a collection where states are kept.
 const STATES: &str = "states";
+
+/// The file that is locked while a collection is changed.
+const LOCK: &str = "manifest.lock";
 
 /// A collection in a folder. One process at a time changes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,10 +73,16 @@ impl CollectionFolder {
         if folder.join(MANIFEST).is_file() {
             return Self::open(folder);
         }
-        if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        let is_other = |entry: std::io::Result<fs::DirEntry>| entry.map_or(true, |entry| entry.file_name() != LOCK);
+        if fs::read_dir(folder).is_ok_and(|mut entries| entries.any(is_other)) {
             return Err(Error::Exists { path: folder.to_owned(), found: "a folder with other things in it" });
         }
         fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
+        let _lock = locked(folder)?;
+        // Another process may have begun it meanwhile.
+        if folder.join(MANIFEST).is_file() {
+            return Self::open(folder);
+        }
         let begun = Self { folder: folder.to_owned(), manifest: Manifest::new(options) };
         envelope::replace(&folder.join(MANIFEST), begun.manifest.to_json().as_bytes())?;
         Ok(begun)
@@ -109,6 +122,7 @@ impl CollectionFolder {
     /// [`Error::Io`], [`Error::Value`] without images.
     pub fn add(&mut self, images: &[ShardImage]) -> Result<ShardEntry> {
         let entry = self.put(images)?;
+        let _lock = locked(&self.folder)?;
         self.commit(self.manifest.changed(&[], [entry.clone()]))?;
         Ok(entry)
     }
@@ -139,6 +153,7 @@ impl CollectionFolder {
                 new.push(self.put(&images)?);
             }
         }
+        let _lock = locked(&self.folder)?;
         if old.is_empty() {
             self.check_version()?;
         } else {
@@ -188,11 +203,36 @@ impl CollectionFolder {
         Ok(())
     }
 
+    /// Puts the next version in its place. The lock is held.
     fn commit(&mut self, manifest: Manifest) -> Result<()> {
         self.check_version()?;
+        // Who forgets images deletes what no manifest names, and that may be these, not named yet.
+        for shard in manifest.shards().iter().filter(|shard| !self.manifest.shards().contains(shard)) {
+            let path = self.folder.join(&shard.file);
+            if !path.is_file() {
+                let found = "nothing: another process has deleted it";
+                return Err(Error::data(
+                    &path,
+                    "a shard that was just written",
+                    found,
+                    "try again: one process at a time changes a collection",
+                ));
+            }
+        }
         envelope::replace(&self.folder.join(MANIFEST), manifest.to_json().as_bytes())?;
         self.manifest = manifest;
         Ok(())
+    }
+}
+
+/// Waits until no other process changes the collection in a folder; they wait until what is
+/// returned is dropped. Where the system knows no locks they are not kept out.
+fn locked(folder: &Path) -> Result<fs::File> {
+    let path = folder.join(LOCK);
+    let file = fs::File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::io("open", &path))?;
+    match file.lock() {
+        Err(error) if error.kind() != ErrorKind::Unsupported => Err(Error::io("lock", path)(error)),
+        _ => Ok(file),
     }
 }
 

@@ -5,6 +5,10 @@
 //! ([`Signature::bytes`]) and `thumbnail` (JPEG). What elements were cut as stands in the file's
 //! metadata. Nothing is compressed: pixels are already, and elements hardly can be. Equal images
 //! give equal bytes.
+//!
+//! A place that begins with the folder that was looked through is written with `/./` between the
+//! two, as rsync has it: `/data/photos/./sea/1.png`, which names the same file. Only the words
+//! below that folder count.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,6 +37,9 @@ use crate::picture::{Picture, thumbnail};
 
 /// Values of a column that need no proof.
 const FEW: usize = 100_000;
+
+/// What stands in a written place between the folder that was looked through and the rest.
+const BELOW: &str = "/./";
 
 const SCHEMA: &str = "message image {
     required fixed_len_byte_array(16) hash;
@@ -78,6 +85,8 @@ pub struct ShardImage {
     pub hash: ImageHash,
     /// Where it was found.
     pub place: String,
+    /// The folder that was looked through, with which the place begins; empty where none is known.
+    pub folder: String,
     /// What it shows, as far as that is known.
     pub class: Option<String>,
     /// Which object it shows: other images of it are near copies.
@@ -95,16 +104,19 @@ pub struct ShardImage {
 }
 
 impl ShardImage {
-    /// An image of which nothing but its pixels and its place is known.
+    /// An image of which nothing but its pixels and its place is known. In the place `/./` may part
+    /// the folder that was looked through from the rest.
     ///
     /// # Errors
     /// As [`Ckm::elements`].
     pub fn of(hash: ImageHash, place: String, picture: &Picture, machine: &Ckm) -> Result<Self> {
         let jpeg = thumbnail::encode(&thumbnail::shrink(&picture.pixels));
         let signature = thumbnail::decode(&jpeg).map(|small| Signature::of(&small).bytes().to_vec()).unwrap_or_default();
+        let (folder, place) = parted(&place);
         Ok(Self {
             hash,
             place,
+            folder,
             class: None,
             object: None,
             captions: Vec::new(),
@@ -114,6 +126,33 @@ impl ShardImage {
             thumbnail: jpeg,
         })
     }
+}
+
+/// A place as it is written.
+fn written(folder: &str, place: &str) -> String {
+    match place.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) {
+        Some(below) if !folder.is_empty() => format!("{folder}{BELOW}{below}"),
+        _ => place.to_owned(),
+    }
+}
+
+/// The folder that was looked through, if it is told, and the place.
+fn parted(written: &str) -> (String, String) {
+    match written.split_once(BELOW) {
+        Some((folder, below)) => (folder.to_owned(), format!("{folder}/{below}")),
+        None => (String::new(), written.to_owned()),
+    }
+}
+
+/// What an image is called: its place below the folder that was looked through. Of a full path or
+/// a URL without one the name of the file, for the folders above say nothing of the image.
+fn name_of(written: &str) -> &str {
+    if let Some((_, below)) = written.split_once(BELOW) {
+        return below;
+    }
+    let is_of_windows = written.as_bytes().get(1..3).is_some_and(|rest| matches!(rest, b":\\" | b":/"));
+    let is_full = written.starts_with(['/', '\\']) || written.contains("://") || is_of_windows;
+    if is_full { written.rsplit(['/', '\\']).next().unwrap_or(written) } else { written }
 }
 
 fn failed(error: ParquetError) -> Error {
@@ -173,7 +212,7 @@ pub fn write_shard(options: &CkmOptions, images: &[ShardImage]) -> Result<Vec<u8
 fn values_of(image: &ShardImage, at: usize) -> Vec<ByteArray> {
     let text = |text: &String| ByteArray::from(text.as_bytes().to_vec());
     match at {
-        column::PLACE => vec![text(&image.place)],
+        column::PLACE => vec![text(&written(&image.folder, &image.place))],
         column::CLASS => image.class.iter().map(text).collect(),
         column::OBJECT => image.object.iter().map(text).collect(),
         column::CAPTIONS => image.captions.iter().map(text).collect(),
@@ -254,6 +293,19 @@ impl Shard {
     /// # Errors
     /// [`Error::Data`] when the column cannot be read.
     pub fn places(&self) -> Result<Vec<String>> {
+        Ok(self.written_places()?.iter().map(|written| parted(written).1).collect())
+    }
+
+    /// What its images are called: their places below the folders that were looked through, and the
+    /// names of files alone where these are full paths of which no folder is known.
+    ///
+    /// # Errors
+    /// As [`Shard::places`].
+    pub fn names(&self) -> Result<Vec<String>> {
+        Ok(self.written_places()?.iter().map(|written| name_of(written).to_owned()).collect())
+    }
+
+    fn written_places(&self) -> Result<Vec<String>> {
         self.one(column::PLACE, |bytes| String::from_utf8(bytes.to_vec()).ok())
     }
 
@@ -323,18 +375,11 @@ impl Shard {
     /// As [`Shard::places`].
     pub fn images(&self) -> Result<Vec<ShardImage>> {
         let raw = |at| self.one(at, |bytes| Some(bytes.to_vec()));
-        let known = self.places()?.into_iter().zip(self.classes()?).zip(self.objects()?).zip(self.captions()?);
+        let places = self.written_places()?;
+        let known = places.iter().map(|written| parted(written)).zip(self.classes()?).zip(self.objects()?).zip(self.captions()?);
         let made = raw(column::ELEMENTS)?.into_iter().zip(raw(column::APPEARANCE)?).zip(raw(column::SIGNATURE)?).zip(self.thumbnails()?);
-        let image = |((hash, (((place, class), object), captions)), (((elements, appearance), signature), thumbnail))| ShardImage {
-            hash,
-            place,
-            class,
-            object,
-            captions,
-            elements,
-            appearance,
-            signature,
-            thumbnail,
+        let image = |((hash, ((((folder, place), class), object), captions)), (((elements, appearance), signature), thumbnail))| {
+            ShardImage { hash, place, folder, class, object, captions, elements, appearance, signature, thumbnail }
         };
         Ok(self.hashes.iter().copied().zip(known).zip(made).map(image).collect())
     }

@@ -50,7 +50,9 @@ def arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("collection", help="its folder, or what fsspec takes")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of Dask, such as tcp://10.0.0.1:8786 [the work is done in this process]")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="after which a shard is asked of another worker [none]")
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="after which a shard is asked of another worker [none: a worker that hangs is waited for without end]"
+    )
     parser.add_argument("--patience", type=float, default=60.0, metavar="SECONDS", help="to wait for a scheduler or workers [60]")
     parser.add_argument("--leave-out", action="store_true", help="leave shards out that fail three times, and tell which")
     parser.add_argument("--keep-states", action="store_true", help="keep the state of each shard in the collection, so that asking again goes on")
@@ -64,6 +66,9 @@ def arguments() -> argparse.ArgumentParser:
     similar.add_argument("--by", default="appearance", choices=["appearance", "edges", "colours"])
     search = questions.add_parser("search", help="images by words")
     search.add_argument("words", nargs="+")
+    search.add_argument("--engine", default="index", choices=["index", "memory"], help="the exact index, or a memory tree of each shard [index]")
+    similar.add_argument("--recall", type=float, default=1.0, metavar="SHARE", help="below 1: by an index of each shard [1: all are compared]")
+    search.add_argument("--recall", type=float, default=0.9, metavar="SHARE", help="of memory trees [0.9]")
     for parts in (similar, search):
         parts.add_argument("-k", type=int, default=10, help="images that are wanted [10]")
     evaluate = questions.add_parser("evaluate", help="how often the collection's own images are recognised")
@@ -90,10 +95,12 @@ def answer(collection: Collection, asked: argparse.Namespace) -> dict[str, Any]:
         rows = zip(asked.images, found, sure)
         return {"images": [{"path": path, "class": one.label, "confidence": share, "scores": one.scores} for path, one, share in rows]}
     if asked.question == "similar":
-        near = collection.similar(asked.images, asked.k, look=asked.by)
-        return {"images": [{"path": path, "hits": [one._asdict() for one in hits]} for path, hits in zip(asked.images, near)]}
+        near = collection.similar(asked.images, asked.k, look=asked.by, recall=asked.recall)
+        images = [{"path": path, "hits": [one._asdict() for one in hits]} for path, hits in zip(asked.images, near)]
+        return {"images": images, "recall": near.recall}
     if asked.question == "search":
-        return {"hits": [one._asdict() for one in collection.search(" ".join(asked.words), asked.k)]}
+        hits = collection.search(" ".join(asked.words), asked.k, engine=asked.engine, recall=asked.recall)
+        return {"hits": [one._asdict() for one in hits], "recall": hits.recall}
     report = collection.evaluate(limit=asked.limit)
     return report._asdict() | {"confusion": report.confusion.tolist()}
 

@@ -1,8 +1,16 @@
 """Files of collections: local ones, or any that fsspec knows."""
 
+import errno
 import os
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from .._native import Error
+
+LOCK = "manifest.lock"
+"""The file that whoever changes a collection on a local disk holds locked meanwhile, as `tessera shard` does, too."""
 
 OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "adl", "az", "oci", "oss", "hf", "memory"}
 """Protocols of systems that show a file once all of it was sent, and have no folders."""
@@ -41,10 +49,17 @@ class Storage:
         return self._system.cat_file(self._at(name))
 
     def write(self, name: str, data: bytes) -> None:
-        """Writes a file, which is there whole or not at all."""
+        """Writes a file, which is there whole or not at all; on a local disk it is there after a loss of power, too."""
         at = self._at(name)
+        try:
+            self._write(at, data)
+        except OSError as error:
+            raise Error(f"{at}: cannot be written: {error}; free some room where the collection lies, or see that it may be written there") from None
+
+    def _write(self, at: str, data: bytes) -> None:
+        folder = os.path.dirname(at)
         if self._system is None:
-            os.makedirs(os.path.dirname(at), exist_ok=True)
+            os.makedirs(folder, exist_ok=True)
             beside = f"{at}.{uuid.uuid4().hex}.new"
             try:
                 with open(beside, "wb") as file:
@@ -56,16 +71,32 @@ class Storage:
                 if os.path.exists(beside):
                     os.remove(beside)
                 raise
+            _sync_folder(folder)
             return
         protocols = self._system.protocol if isinstance(self._system.protocol, tuple) else (self._system.protocol,)
         if not OBJECT_STORES.intersection(protocols):
             beside = f"{at}.{uuid.uuid4().hex}.new"
-            self._system.makedirs(os.path.dirname(at), exist_ok=True)
+            self._system.makedirs(folder, exist_ok=True)
             self._system.pipe_file(beside, data)
             self._system.mv(beside, at)
             return
         # Object stores show an object once all of it was sent.
         self._system.pipe_file(at, data)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keeps others on this machine from changing the collection meanwhile; elsewhere nothing does."""
+        if self._system is not None:
+            yield
+            return
+        os.makedirs(self._path, exist_ok=True)
+        file = os.open(self._at(LOCK), os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _lock(file)
+            yield
+        finally:
+            # Which frees the lock.
+            os.close(file)
 
     def names(self) -> list[str]:
         """The names of all files in the folder itself."""
@@ -94,3 +125,47 @@ class Storage:
         n = len(self._system.find(at))
         self._system.rm(at, recursive=True)
         return n
+
+
+def _lock(file: int) -> None:
+    """Locks an open file as the Rust part does; waits for it. Where the system knows no locks it is not locked."""
+    try:
+        if os.name == "nt":
+            _lock_on_windows(file)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP):
+            raise
+
+
+def _lock_on_windows(file: int) -> None:
+    import importlib
+    import time
+
+    msvcrt: Any = importlib.import_module("msvcrt")
+    while True:
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EDEADLK):
+                raise
+            time.sleep(0.05)
+
+
+def _sync_folder(folder: str) -> None:
+    """Has the system keep the names of a folder's files on the disk, where it can be asked for that."""
+    if os.name == "nt":
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    except OSError as error:
+        # Some file systems cannot, and lose nothing by it.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(opened)

@@ -1,8 +1,12 @@
 """What workers do. They get and give text and bytes, and read shards themselves."""
 
+import hashlib
 import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
-from typing import Any
+from typing import IO, Any
 
 from .. import _native
 from .._native import Error
@@ -14,6 +18,23 @@ VERSION = version("tessera")
 
 Entry = tuple[str, str, int, int]
 """The name of a shard's file, its hash, its images and bytes."""
+
+File = tuple[str, str | None, str | None, list[str]]
+"""The place of an image, its class, its object and its captions."""
+
+_Row = tuple[str, bytes | str, str | None, str | None, list[str]]
+
+STATES = "states"
+"""The folder within a collection where states are kept."""
+
+BELOW = "/./"
+"""What parts a place into the folder that was looked through and the rest, as rsync has it."""
+
+TOGETHER = 256 << 20
+"""Bytes of encoded files that are in memory at once, where they are not files of this machine; one file may have more."""
+
+TRIAL = [sys.executable, "-c", "from tessera.distributed._workers import tried; tried()"]
+"""The process that decodes pictures which may bring it down."""
 
 
 def _check(wanted: str) -> None:
@@ -34,44 +55,203 @@ def read_shard(storage: Storage, entry: Entry) -> tuple[str, bytes | str, str]:
         raise Error(f"{name}: cannot be read: {error}; see that the folder is there and the collection was not changed meanwhile") from None
 
 
-def make_state(wanted: str, url: str, options: dict[str, Any], job: bytes, groups: list[list[Entry]]) -> bytes:
-    """The joined state that a job makes of groups of one shard, or of two, of which one group at a time is in memory."""
+def state_name(job: bytes, entries: list[Entry]) -> str:
+    """The file in a collection where the state of a job of some shards is kept."""
+    of = hashlib.sha256(job).hexdigest()[:32]
+    return f"{STATES}/{of}/{'-'.join(entry[1] for entry in entries)}.state"
+
+
+def kept(storage: Storage, name: str) -> bytes | None:
+    """A state that was kept, if it is whole."""
+    try:
+        data = storage.read(name)
+    except OSError:
+        return None
+    return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
+
+
+def keep(storage: Storage, name: str, state: bytes) -> None:
+    """Keeps a state, sealed."""
+    storage.write(name, hashlib.sha256(state).digest() + state)
+
+
+def make_state(wanted: str, url: str, options: dict[str, Any], job: bytes, groups: list[list[Entry]], keeps: bool = False) -> bytes:
+    """The joined state that a job makes of groups of one shard, or of two, of which one group at a time is in memory.
+
+    With ``keeps`` the index of a shard that the state is made by is taken from the collection, or made and put there.
+    """
     _check(wanted)
     storage = Storage(url, options)
+    indexing = _native.shards_of(job)[1] if keeps else None
     joined: bytes | None = None
     for entries in groups:
-        state: bytes = _native.state_of(job, [read_shard(storage, entry) for entry in entries])
+        shards = [read_shard(storage, entry) for entry in entries]
+        index: bytes | None = None
+        if indexing is not None:
+            name = state_name(indexing, entries)
+            index = kept(storage, name)
+            if index is None:
+                index = _native.state_of(indexing, shards)
+                keep(storage, name, index)
+        state: bytes = _native.state_of(job, shards, index)
         joined = state if joined is None else _native.joined(job, [joined, state])
     if joined is None:
         raise ValueError("groups: expected one or more, found none")
     return joined
 
 
-def make_shard(
-    wanted: str,
-    url: str,
-    options: dict[str, Any],
-    manifest: str,
-    files: list[tuple[str, str | None, str | None, list[str]]],
-    files_options: dict[str, Any],
-) -> tuple[Entry | None, list[tuple[str, str]]]:
-    """Writes a shard of the files at these places; its entry, and the files that could not be used."""
+def make_assigned(wanted: str, url: str, options: dict[str, Any], job: bytes, entry: Entry) -> list[tuple[str, int]]:
+    """The most probable cluster of each image of a shard."""
     _check(wanted)
-    import fsspec
+    return _native.mixture_assigned(job, read_shard(Storage(url, options), entry))
 
-    failed, rows = [], []
+
+def plain(place: str) -> str:
+    """A place without what parts it."""
+    return place.replace(BELOW, "/", 1)
+
+
+def _held(place: str, options: dict[str, Any]) -> bytes | str:
+    """The bytes of a file, or its path where it is one of this machine: that is read when its turn comes."""
+    import fsspec
+    from fsspec.implementations.local import LocalFileSystem
+
+    at = plain(place)
+    system, path = fsspec.core.url_to_fs(at, **options)
+    if isinstance(system, LocalFileSystem):
+        os.stat(path)
+        return str(path)
+    with fsspec.open(at, "rb", **options) as file:
+        return file.read()
+
+
+def _batches(files: Iterable[File], options: dict[str, Any], failed: list[tuple[str, str]]) -> Iterator[list[_Row]]:
+    """Files with what they hold, as many at once as are allowed in memory."""
+    rows: list[_Row] = []
+    size = 0
     for place, label, group, captions in files:
         try:
-            with fsspec.open(place, "rb", **files_options) as file:
-                rows.append((place, file.read(), label, group, captions))
+            held = _held(place, options)
         except (OSError, ValueError) as error:
-            failed.append((place, str(error)))
-    made, unfit = _native.shard_of(_native.Manifest.from_json(manifest), rows)
-    if made is None:
-        return None, failed + unfit
-    data, entry = made
+            failed.append((plain(place), str(error)))
+            continue
+        rows.append((place, held, label, group, captions))
+        size += len(held) if isinstance(held, bytes) else 0
+        if size >= TOGETHER:
+            yield rows
+            rows, size = [], 0
+    yield rows
+
+
+def make_shard(
+    wanted: str, url: str, options: dict[str, Any], manifest: str, files: list[File], files_options: dict[str, Any], careful: bool = False
+) -> tuple[Entry | None, list[tuple[str, str]]]:
+    """Writes a shard of the files at these places; its entry, and the files that could not be used.
+
+    A ``careful`` call first decodes each file in a process of its own: the files that bring that down could not be used.
+    """
+    _check(wanted)
+    begun, failed = _native.Manifest.from_json(manifest), list[tuple[str, str]]()
+    if careful:
+        files = list(_sound(manifest, files, files_options, failed))
+    parts: list[bytes] = []
+    for rows in _batches(files, files_options, failed):
+        made, unfit = _native.shard_of(begun, rows)
+        failed += [(plain(place), why) for place, why in unfit]
+        if made is not None:
+            parts.append(made[0])
+            entry = made[1]
+    if not parts:
+        return None, failed
+    data = parts[0]
+    if len(parts) > 1:
+        made, _ = _native.shard_of(begun, [], parts)
+        if made is None:
+            raise Error("shard: expected the images of its parts, found none")
+        data, entry = made
+    Storage(url, options).write(entry[0], data)
+    return entry, failed
+
+
+class _Trial:
+    """A process that decodes pictures one after the other."""
+
+    def __init__(self, manifest: str) -> None:
+        self._process = subprocess.Popen(TRIAL, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._send(manifest.encode())
+        if self._said() != b"r":
+            found = f"found one that ended (exit code {self.end()})"
+            raise Error(f"{TRIAL[0]}: expected a process that decodes pictures, {found}; see that this interpreter has the package")
+
+    def _said(self) -> bytes:
+        return b"" if self._process.stdout is None else self._process.stdout.read(1)
+
+    def _send(self, data: bytes) -> None:
+        to = self._process.stdin
+        if to is not None:
+            to.write(len(data).to_bytes(8, "little") + data)
+            to.flush()
+
+    def survives(self, data: bytes) -> bool:
+        """Whether it is still there after a picture."""
+        try:
+            self._send(data)
+        except OSError:
+            return False
+        return self._said() == b"1"
+
+    def end(self) -> int:
+        """Ends it; its exit code."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            try:
+                if pipe is not None:
+                    pipe.close()
+            except OSError:
+                pass
+        try:
+            return self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+
+def _sound(manifest: str, files: list[File], options: dict[str, Any], failed: list[tuple[str, str]]) -> Iterator[File]:
+    """The files that do not bring down a process which decodes them; the others are failures, by name."""
+    trial = _Trial(manifest)
     try:
-        Storage(url, options).write(entry[0], data)
-    except OSError as error:
-        raise Error(f"{entry[0]}: cannot be written: {error}; free some room where the collection lies") from None
-    return entry, failed + unfit
+        for file in files:
+            try:
+                held = _held(file[0], options)
+                if isinstance(held, str):
+                    with open(held, "rb") as opened:
+                        held = opened.read()
+            except (OSError, ValueError) as error:
+                failed.append((plain(file[0]), str(error)))
+                continue
+            if not held or trial.survives(held):
+                yield file
+                continue
+            code = trial.end()
+            found = f"found a file that ended the process which decoded it (exit code {code})"
+            failed.append((plain(file[0]), f"expected a picture, {found}; leave it out, or write it anew with another program"))
+            trial = _Trial(manifest)
+    finally:
+        trial.end()
+
+
+def tried(source: IO[bytes] | None = None, to: IO[bytes] | None = None) -> None:
+    """Decodes the pictures that come, and says so after each: what :class:`_Trial` runs."""
+    source, to = source or sys.stdin.buffer, to or sys.stdout.buffer
+
+    def read() -> bytes:
+        return source.read(int.from_bytes(source.read(8), "little"))
+
+    def say(what: bytes) -> None:
+        to.write(what)
+        to.flush()
+
+    manifest = _native.Manifest.from_json(read().decode())
+    say(b"r")
+    while data := read():
+        _native.shard_of(manifest, [("a picture", data, None, None, [])])
+        say(b"1")

@@ -1,12 +1,11 @@
 """Collections: images as shards in a folder or an object store, and what is asked of them."""
 
-import hashlib
 import itertools
 import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +16,39 @@ from ..recognition import _image
 from ._errors import LeftOutWarning, ShardError
 from ._run import Part, executor, run, together
 from ._storage import Storage
-from ._workers import VERSION, Entry, make_shard, make_state, read_shard
+from ._workers import BELOW, STATES, VERSION, Entry, File, keep, kept, make_assigned, make_shard, make_state, read_shard, state_name
 
 MANIFEST = "manifest.json"
-STATES = "states"
 JOIN = 8
 """States that are joined at a time."""
 
+T = TypeVar("T")
+
+
+class Answers(list[T]):
+    """What was found, with the recall: the share of the exact answer that it is likely to be.
+
+    Where all images were compared it is 1; else it was measured on a sample of each shard, and each shard counts by its images.
+
+    >>> from tessera.distributed import Answers
+    >>> Answers(["a", "b"], recall=0.97).recall
+    0.97
+    """
+
+    recall: float
+
+    def __init__(self, found: Iterable[T] = (), recall: float = 1.0) -> None:
+        super().__init__(found)
+        self.recall = recall
+
 
 class Recognised(NamedTuple):
-    """What an image was recognised as."""
+    """What an image was recognised as.
+
+    >>> from tessera.distributed import Recognised
+    >>> Recognised("sea", 0.9, {"sea": 1.5, "poppy": 0.5}).label
+    'sea'
+    """
 
     label: str | None
     """The class of highest score; ``None`` where no image of the collection has a class."""
@@ -37,7 +59,12 @@ class Recognised(NamedTuple):
 
 
 class Near(NamedTuple):
-    """An image that looks like another."""
+    """An image that looks like another.
+
+    >>> from tessera.distributed import Near
+    >>> Near("0f" * 16, 1.0).likeness
+    1.0
+    """
 
     image: str
     """The hash of the image."""
@@ -46,7 +73,12 @@ class Near(NamedTuple):
 
 
 class Worded(NamedTuple):
-    """An image whose texts have words that were looked for."""
+    """An image whose texts have words that were looked for.
+
+    >>> from tessera.distributed import Worded
+    >>> Worded("0f" * 16, 0.5, "sea/1.png", None, {"sea": 0.5}).terms
+    {'sea': 0.5}
+    """
 
     image: str
     """The hash of the image."""
@@ -61,7 +93,13 @@ class Worded(NamedTuple):
 
 
 class Clustered(NamedTuple):
-    """Clusters of images that look alike."""
+    """Clusters of images that look alike.
+
+    >>> import numpy as np
+    >>> from tessera.distributed import Clustered
+    >>> sum(Clustered(np.zeros((2, 372)), [0.25, 0.75], [1, 3], [], [], b"").sizes)
+    4
+    """
 
     means: NDArray[np.float64]
     """Their means, a row each: values of appearances."""
@@ -78,7 +116,12 @@ class Clustered(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """An image of a group of near copies."""
+    """An image of a group of near copies.
+
+    >>> from tessera.distributed import Copy
+    >>> Copy("0f" * 16, "sea/1.png", 0.3).distance
+    0.3
+    """
 
     image: str
     """Its hash."""
@@ -89,7 +132,13 @@ class Copy(NamedTuple):
 
 
 class Report(NamedTuple):
-    """How well a collection's images are recognised by its other images."""
+    """How well a collection's images are recognised by its other images.
+
+    >>> import numpy as np
+    >>> from tessera.distributed import Report
+    >>> Report({"sea": 4}, 4, (0.75, 0.2), {}, np.zeros((1, 1)), "").accuracy
+    (0.75, 0.2)
+    """
 
     images: dict[str, int]
     """How many images each class has."""
@@ -106,7 +155,12 @@ class Report(NamedTuple):
 
 
 class Added(NamedTuple):
-    """What an import did."""
+    """What an import did.
+
+    >>> from tessera.distributed import Added
+    >>> Added(2, 0, {"broken.png": "no picture"}).failed
+    {'broken.png': 'no picture'}
+    """
 
     images: int
     """Images that were added."""
@@ -119,14 +173,17 @@ class Added(NamedTuple):
 def _absolute(place: str | os.PathLike[str]) -> str:
     """A place that workers find, too."""
     text = os.fspath(place)
-    return text if "://" in text else os.path.abspath(text)
+    if "://" in text:
+        return text
+    folder, mark, below = text.partition(BELOW)
+    return os.path.abspath(folder) + (mark + os.path.normpath(below) if mark else "")
 
 
 class Collection:
     """Images as Parquet shards in a folder or an object store, asked on this machine or on many.
 
     The answers have the same bytes whatever the number of shards and workers, the order in which these
-    answer, and how often they fail.
+    answer, and how often they fail; where a recall below 1 is asked for they depend on how images are dealt to shards.
 
     Parameters
     ----------
@@ -138,23 +195,48 @@ class Collection:
     storage_options : dict, optional
         For fsspec.
     timeout : float, optional
-        Seconds after which a shard that no answer came of is asked of another worker.
+        Seconds after which a shard that no answer came of is asked of another worker. ``None``, the default: a worker that
+        hangs without an end is waited for without an end, as nobody else can tell how long a shard may take.
     patience : float
         Seconds to wait for a scheduler or for workers that are gone.
     leave_out : bool
         Whether shards that fail three times are left out of answers, with a warning; otherwise they are errors.
         ``left_out`` has those of the last call, with the reasons.
     keep_states : bool
-        Whether the state of each shard is kept in the collection, so that asking again continues what was asked.
+        Whether the state of each shard is kept in the collection, so that asking again continues what was asked; and the
+        index or the memory tree of each shard, which later questions with a recall below 1 then need not make.
     progress : callable or tqdm bar, optional
         Told the stage, the shards done and the shards in all.
 
     Examples
     --------
+    Here the work is done in this process, and the collection is in memory.
+
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from PIL import Image
     >>> from tessera.distributed import Collection
-    >>> collection = Collection("/tmp/images", create=True, elements="colour")  # doctest: +SKIP
-    >>> collection.add(collection.listed("/data/photos"))  # doctest: +SKIP
-    >>> collection.recognise(["poppy.png"])  # doctest: +SKIP
+    >>> photos = tempfile.mkdtemp()
+    >>> for i, colour in enumerate(["red", "blue"] * 3):
+    ...     os.makedirs(f"{photos}/{colour}", exist_ok=True)
+    ...     pixels = np.zeros((40, 48, 3), dtype=np.uint8)
+    ...     pixels[..., 0 if colour == "red" else 2] = np.random.default_rng(i).integers(100, 256, (40, 48))
+    ...     Image.fromarray(pixels).save(f"{photos}/{colour}/{i}.png")
+    >>> collection = Collection("memory://example", create=True, elements="colour")
+    >>> collection.add(collection.listed(photos)).images
+    6
+    >>> collection.recognise([f"{photos}/red/0.png"])[0].label
+    'red'
+    >>> [hit.place[-10:] for hit in collection.search("blue 3")][:1]
+    ['blue/3.png']
+    >>> len(collection.similar([f"{photos}/red/0.png"], k=2)[0])
+    2
+    >>> collection.forget(collection.hashes())
+    6
+
+    On a cluster, by the address of its scheduler:
+
+    >>> Collection("s3://bucket/images", client="tcp://scheduler:8786")  # doctest: +SKIP
     """
 
     def __init__(
@@ -183,7 +265,9 @@ class Collection:
         self._where: Any = None
         if create and not self._storage.exists(MANIFEST):
             begun = _native.Manifest(elements, subject, side, decompositions, neighbours, random_state)
-            self._storage.write(MANIFEST, begun.to_json().encode())
+            with self._storage.locked():
+                if not self._storage.exists(MANIFEST):
+                    self._storage.write(MANIFEST, begun.to_json().encode())
         self._read()
 
     def __enter__(self) -> "Collection":
@@ -224,7 +308,18 @@ class Collection:
             raise _native.Error(f"{self._storage.url}: expected version {self.version}, found {now}; one process at a time changes a collection: open it anew")
 
     def _commit(self, manifest: Any) -> None:
+        with self._storage.locked():
+            self._put(manifest)
+
+    def _put(self, manifest: Any) -> None:
+        """Puts the next version in its place. The lock is held."""
         self._check_version()
+        # Who forgets images deletes what no manifest names, and that may be these, not named yet.
+        for entry in manifest.shards():
+            if entry not in self.shards and not self._storage.exists(entry[0]):
+                found = "found nothing: another process has deleted it"
+                advice = "try again: one process at a time changes a collection"
+                raise _native.Error(f"{entry[0]}: expected a shard that was just written, {found}; {advice}")
         self._storage.write(MANIFEST, manifest.to_json().encode())
         self._manifest = manifest
 
@@ -241,23 +336,11 @@ class Collection:
             self._executor(), parts, timeout=self.timeout, patience=self.patience, leave_out=self.leave_out, told=told, stage=stage
         )
 
-    def _state_name(self, job: bytes, entries: list[Entry]) -> str:
-        of = hashlib.sha256(job).hexdigest()[:32]
-        return f"{STATES}/{of}/{'-'.join(entry[1] for entry in entries)}.state"
-
-    def _kept(self, name: str) -> bytes | None:
-        """A state that was kept, if it is whole."""
-        try:
-            data = self._storage.read(name)
-        except OSError:
-            return None
-        return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
-
     def _joined(self, job: bytes, stage: str) -> bytes | None:
         """The joined state of all shards; ``None`` without any."""
         entries = self.shards
         groups: list[list[Entry]] = [[entry] for entry in entries]
-        if _native.shards_of(job) == 2:
+        if _native.shards_of(job)[0] == 2:
             groups += [list(pair) for pair in itertools.combinations(entries, 2)]
         states: list[bytes] = []
 
@@ -267,15 +350,16 @@ class Collection:
                 states[:] = [_native.joined(job, states)]
 
         def part(name: str, groups: list[list[Entry]], pieces: list[Part]) -> Part:
-            return Part(name, make_state, (VERSION, self._storage.url, self._storage.options, job, groups), pieces)
+            given = (VERSION, self._storage.url, self._storage.options, job, groups, self.keep_states)
+            return Part(name, make_state, given, pieces)
 
         names: dict[Part, str] = {}
         single: list[Part] = []
         for group in groups:
-            name = self._state_name(job, group)
-            kept = self._kept(name) if self.keep_states else None
-            if kept is not None:
-                take(kept)
+            name = state_name(job, group)
+            before = kept(self._storage, name) if self.keep_states else None
+            if before is not None:
+                take(before)
                 continue
             single.append(part(" and ".join(entry[0] for entry in group), [group], []))
             names[single[-1]] = name
@@ -283,14 +367,14 @@ class Collection:
         parts = single
         if size > 1:
             batches = [single[at : at + size] for at in range(0, len(single), size)]
-            parts = [part(f"{of[0].name} to {of[-1].name}", [piece.arguments[-1][0] for piece in of], of) for of in batches]
+            parts = [part(f"{of[0].name} to {of[-1].name}", [piece.arguments[4][0] for piece in of], of) for of in batches]
         for made, state in self._run(parts, stage):
             if isinstance(state, ShardError):
                 self.left_out[made.name] = str(state)
                 warnings.warn(f"left out of the answer: {state}", LeftOutWarning, stacklevel=3)
                 continue
             if self.keep_states:
-                self._storage.write(names[made], hashlib.sha256(state).digest() + state)
+                keep(self._storage, names[made], state)
             take(state)
         return _native.joined(job, states) if states else None
 
@@ -300,32 +384,48 @@ class Collection:
     # Changing it
 
     def listed(self, url: str | os.PathLike[str], *, classes: bool = True, storage_options: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-        """The pictures below a folder, as :meth:`add` takes them; their classes are the names of their folders."""
+        """The pictures below a folder, as :meth:`add` takes them; their classes are the names of their folders.
+
+        In each place ``/./`` parts this folder from the rest, so that words of folders above do not count in searches.
+        """
         import fsspec
 
         system, path = fsspec.core.url_to_fs(os.fspath(url), **(storage_options or {}))
         endings = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm")
         found = sorted(at for at in system.find(path) if at.lower().endswith(endings))
         label = (lambda at: os.path.basename(os.path.dirname(at))) if classes else (lambda at: None)
-        return [{"place": system.unstrip_protocol(at), "label": label(at)} for at in found]
+        folder = system.unstrip_protocol(path).rstrip("/")
+
+        def place(at: str) -> str:
+            full = system.unstrip_protocol(at)
+            return f"{folder}{BELOW}{full[len(folder) + 1 :]}" if full.startswith(f"{folder}/") else full
+
+        return [{"place": place(at), "label": label(at)} for at in found]
 
     def add(self, images: Iterable[dict[str, Any]], *, per_shard: int = 1000, storage_options: dict[str, Any] | None = None) -> Added:
         """Adds images: workers read and decode them, and write a shard each of so many.
 
         An image is ``{"place": path or URL, "label": class, "group": object, "captions": [text]}``, of which only the
         place must be there. The collection has them once all are there. ``storage_options`` are fsspec's, for the places.
+        The words of a place count in searches: those below ``/./`` in it, as :meth:`listed` writes it, else of a full path
+        those of the file's name. A worker has at most 256 MB of files in memory, or one file; where pictures
+        bring workers down they are decoded in processes of their own, and those that did are in ``failed``.
         """
-        rows = [
+        rows: list[File] = [
             (_absolute(image["place"]), image.get("label"), image.get("group"), list(image.get("captions") or [])) for image in images
         ]
         rows.sort(key=lambda row: row[0])
         manifest = self._manifest.to_json()
-        parts, begins = [], {}
+        parts: list[Part] = []
+        begins: dict[Part, int] = {}
         for at in range(0, len(rows), per_shard):
             some = rows[at : at + per_shard]
             given = (VERSION, self._storage.url, self._storage.options, manifest, some, storage_options or {})
-            parts.append(Part(f"images {at + 1} to {at + len(some)}", make_shard, given))
-            begins[parts[-1]] = at
+            name = f"images {at + 1} to {at + len(some)}"
+            # A picture that brings this process down has done so before anything is tried again.
+            careful = [] if self.client is None else [Part(name, make_shard, (*given, True))]
+            parts.append(Part(name, make_shard, given, careful))
+            begins |= {part: at for part in (parts[-1], *careful)}
         entries: dict[int, Entry] = {}
         failed: dict[str, str] = {}
         missing = 0
@@ -379,17 +479,18 @@ class Collection:
                 data, made = left
                 self._storage.write(made[0], data)
                 new.append(made)
-        if n:
-            self._commit(self._manifest.changed(old, new))
-        else:
-            self._check_version()
-        # They may be left of a call that was ended here.
-        self._storage.delete_folder(STATES)
-        # The shards before, and what was begun and never ended.
-        named = {entry[0] for entry in self.shards}
-        for name in self._storage.names():
-            if name.startswith("shard-") and name not in named:
-                self._storage.delete(name)
+        with self._storage.locked():
+            if n:
+                self._put(self._manifest.changed(old, new))
+            else:
+                self._check_version()
+            # They may be left of a call that was ended here.
+            self._storage.delete_folder(STATES)
+            # The shards before, and what was begun and never ended.
+            named = {entry[0] for entry in self.shards}
+            for name in self._storage.names():
+                if name.startswith("shard-") and name not in named:
+                    self._storage.delete(name)
         return n
 
     def hashes(self) -> list[str]:
@@ -416,28 +517,49 @@ class Collection:
                 answers.append(Recognised(ranking[0][0] if ranking else None, confidence, dict(ranking)))
         return answers
 
-    def similar(self, images: Iterable[Any], k: int = 10, *, look: str = "appearance") -> list[list[Near]]:
-        """The images that look most like each: by ``appearance``, ``edges`` or ``colours``. All are compared."""
+    def similar(self, images: Iterable[Any], k: int = 10, *, look: str = "appearance", recall: float = 1.0) -> Answers[list[Near]]:
+        """The images that look most like each: by ``appearance``, ``edges`` or ``colours``.
+
+        All are compared; with a ``recall`` below 1 those that an index of each shard names, of which about such a share of
+        the exact answer is found. What was measured on a sample of each shard's own images is ``recall`` of the answer; the
+        images found then depend on how images are dealt to shards. A shard of fewer than 512 images, and one whose index does
+        not reach the recall, is compared whole.
+        """
         self.left_out = {}
         asked = [appearance for _, appearance in self._features(images)]
-        job = _native.nearest(k, look, asked)
+        job = _native.nearest(k, look, asked, None if recall == 1 else recall)
         state = self._joined(job, "Looking for similar images")
-        return [[] for _ in asked] if state is None else [[Near(*one) for one in found] for found in _native.nearest_found(job, state)]
+        if state is None:
+            return Answers([] for _ in asked)
+        found, share = _native.nearest_found(job, state)
+        return Answers(([Near(*one) for one in hits] for hits in found), share)
 
-    def search(self, words: str, k: int = 10) -> list[Worded]:
+    def search(self, words: str, k: int = 10, *, engine: str = "index", recall: float = 0.9) -> Answers[Worded]:
         """The images whose classes, names and captions fit words best, with the scores of the exact index of all texts.
 
         ``red truck -boat "left side"``: words that count, one that may not be there, words in a row.
+
+        With ``engine="memory"`` a memory tree of each shard names the images, of which about a share of ``recall`` of the exact
+        answer is found; their scores are the same. What was measured on a sample of each shard's own texts is ``recall`` of
+        the answer. It counts the words of fewer texts, and passes the shards twice instead of three times.
         """
+        if engine not in ("index", "memory"):
+            raise ValueError(f"engine: expected index or memory, found {engine}")
         self.left_out = {}
-        job = _native.word_counts()
-        counted = self._joined(job, "Counting words")
-        if counted is None:
-            return []
-        job = _native.words(words, k, counted)
-        state = self._joined(job, "Looking for words")
-        found = [] if state is None else _native.words_found(job, state)
-        return [Worded(image, score, place, caption, dict(terms)) for image, score, place, caption, terms in found]
+        remembers = engine == "memory"
+        first = _native.words(words, k, None, recall) if remembers else _native.word_counts(words)
+        state = self._joined(first, "Asking memory trees" if remembers else "Looking for texts")
+        counting = None if state is None else _native.word_counts(words, (first, state))
+        counted = None if counting is None else self._joined(counting, "Counting words")
+        if state is None or counting is None or counted is None:
+            return Answers()
+        if remembers:
+            found, share = _native.words_found(first, state, (counting, counted))
+        else:
+            job = _native.words(words, k, (counting, counted))
+            state = self._joined(job, "Looking for words")
+            found, share = ([], 1.0) if state is None else _native.words_found(job, state)
+        return Answers((Worded(image, score, place, caption, dict(terms)) for image, score, place, caption, terms in found), share)
 
     def cluster(
         self, n_clusters: int = 10, *, max_iter: int = 20, covariance: str = "diagonal", sample: int = 2000, random_state: int = 0
@@ -462,9 +584,16 @@ class Collection:
         return Clustered(means, shares, sizes, examples, likelihoods, job)
 
     def clusters_of(self, clustered: Clustered) -> Iterator[tuple[str, int]]:
-        """The hash of each image and its most probable cluster, shard by shard."""
-        for entry in self.shards:
-            yield from _native.mixture_assigned(clustered.job, read_shard(self._storage, entry))
+        """The hash of each image and its most probable cluster, shard by shard, in the order in which workers answer."""
+        self.left_out = {}
+        given = (VERSION, self._storage.url, self._storage.options, clustered.job)
+        parts = [Part(entry[0], make_assigned, (*given, entry)) for entry in self.shards]
+        for part, found in self._run(parts, "Looking for clusters"):
+            if isinstance(found, ShardError):
+                self.left_out[part.name] = str(found)
+                warnings.warn(f"left out of the answer: {found}", LeftOutWarning, stacklevel=2)
+                continue
+            yield from found
 
     def duplicates(self, distance: float = 2.0) -> list[list[Copy]]:
         """Groups of near copies, by thumbnails. Each two shards are compared, so work grows with the square of their number."""
@@ -499,4 +628,4 @@ class Collection:
         return Report(dict(classes), judged, accuracy, known, table, learned)
 
 
-__all__ = ["Added", "Clustered", "Collection", "Copy", "Near", "Recognised", "Report", "Worded"]
+__all__ = ["Added", "Answers", "Clustered", "Collection", "Copy", "Near", "Recognised", "Report", "Worded"]

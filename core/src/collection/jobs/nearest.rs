@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::ShardJob;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::collection::{ImageHash, Shard};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::picture::appearance::Appearance;
 use crate::progress::Progress;
 
@@ -42,13 +42,34 @@ pub struct NearImage {
     pub likeness: f64,
 }
 
-impl NearestImages {
-    fn likeness(&self, one: &Appearance, other: &Appearance) -> f64 {
-        match self.look {
-            CollectionLook::Appearance => one.likeness(other),
-            CollectionLook::Edges => one.edge_likeness(other),
-            CollectionLook::Colours => one.colour_likeness(other),
+impl CollectionLook {
+    /// How alike two images are: 1 for the same picture.
+    pub(super) fn likeness(self, one: &Appearance, other: &Appearance) -> f64 {
+        match self {
+            Self::Appearance => one.likeness(other),
+            Self::Edges => one.edge_likeness(other),
+            Self::Colours => one.colour_likeness(other),
         }
+    }
+}
+
+impl NearestImages {
+    /// The appearance of an image that is asked for.
+    pub(super) fn read_like(like: &[u8]) -> Result<Appearance> {
+        let wrong = || Error::value("appearance", "that of an image, by this version", "other bytes");
+        Appearance::from_bytes(like).ok_or_else(wrong)
+    }
+
+    /// The first k of some images of a shard, which are named by their places in it.
+    pub(super) fn best(
+        &self,
+        shard: &Shard,
+        appearances: &[Appearance],
+        like: &Appearance,
+        images: impl Iterator<Item = usize>,
+    ) -> Vec<NearImage> {
+        let hashes = shard.hashes();
+        self.first(images.map(|i| NearImage { image: hashes[i], likeness: self.look.likeness(like, &appearances[i]) }).collect())
     }
 
     /// The first k, best first; of equals the lower hash.
@@ -68,14 +89,11 @@ impl ShardJob for NearestImages {
     const NAME: &'static str = "nearest images";
 
     fn state(&self, shards: &[&Shard], progress: &Progress) -> Result<Self::State> {
-        let (hashes, appearances) = (shards[0].hashes(), shards[0].appearances()?);
+        let appearances = shards[0].appearances()?;
         progress.begin("Looking for the nearest images", self.like.len() as u64);
-        let wrong = || Reader::new("appearance", &[]).wrong("that of an image, by this version", "other bytes");
         let of = |like: &Vec<u8>| {
             progress.step()?;
-            let like = Appearance::from_bytes(like).ok_or_else(wrong)?;
-            let found = hashes.iter().zip(&appearances);
-            Ok(self.first(found.map(|(image, own)| NearImage { image: *image, likeness: self.likeness(&like, own) }).collect()))
+            Ok(self.best(shards[0], &appearances, &Self::read_like(like)?, 0..appearances.len()))
         };
         self.like.par_iter().map(of).collect()
     }
@@ -85,22 +103,30 @@ impl ShardJob for NearestImages {
     }
 }
 
+impl Stored for CollectionLook {
+    fn write(&self, out: &mut Writer) {
+        out.put(&(*self as u8));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        match from.get::<u8>()? {
+            0 => Ok(Self::Appearance),
+            1 => Ok(Self::Edges),
+            2 => Ok(Self::Colours),
+            look => Err(from.wrong("0, 1 or 2", look.to_string())),
+        }
+    }
+}
+
 impl Stored for NearestImages {
     fn write(&self, out: &mut Writer) {
         out.count(self.k);
-        out.put(&(self.look as u8));
+        out.put(&self.look);
         out.put(&self.like);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self> {
-        let (k, look) = (from.get::<u64>()? as usize, from.get::<u8>()?);
-        let look = match look {
-            0 => CollectionLook::Appearance,
-            1 => CollectionLook::Edges,
-            2 => CollectionLook::Colours,
-            _ => return Err(from.wrong("0, 1 or 2", look.to_string())),
-        };
-        Ok(Self { k, look, like: from.get()? })
+        Ok(Self { k: from.get::<u64>()? as usize, look: from.get()?, like: from.get()? })
     }
 }
 
