@@ -106,6 +106,24 @@ fn the_number_may_be_left_open() {
 }
 
 #[test]
+fn a_number_left_open_is_enough_for_images_that_are_said_to_be_apart() {
+    let world = world();
+    let found = clusters(&world, "--by colours");
+    let count = found["clusters"].as_u64().unwrap() as usize;
+    let path = |seed: usize| format!("photos/0-{seed:02}.png");
+    // One more than there are clusters, each apart from each.
+    for a in 0..=count {
+        for b in 0..a {
+            world.run(["cluster", "lib.tessera", "--apart", &path(a), &path(b)]).ended(0);
+        }
+    }
+    let after = clusters(&world, "--by colours");
+    assert!(after["clusters"].as_u64().unwrap() as usize > count, "{after}");
+    let refused = world.run(["cluster", "lib.tessera", "--by", "colours", "--clusters", &count.to_string()]).ended(65);
+    assert!(refused.stderr.contains("or more clusters, for the points that are said to be apart"), "{}", refused.stderr);
+}
+
+#[test]
 fn what_was_asked_for_outlives_the_cache() {
     let world = world();
     let found = clusters(&world, "--by colours --clusters 3 -k 50 --seed 5");
@@ -160,6 +178,18 @@ fn a_cluster_is_named_by_labelling_it_and_keeps_its_name() {
     let anew = clusters(&world, "--by colours --clusters 3 --again --seed 9");
     let names: Vec<&Value> = anew["list"].as_array().unwrap().iter().map(|cluster| &cluster["name"]).collect();
     assert_eq!(names.iter().filter(|name| **name == "bright one").count(), 1, "{anew}");
+    // Images that come later do not take it away.
+    let kind = kinds(&found)[0][..1].parse().unwrap();
+    for seed in 0..16 {
+        let mut image = picture(kind, seed);
+        image.put_pixel(47, u32::from(seed), Rgb([9; 3]));
+        image.save(world.at(&format!("photos/{kind}-later-{seed:02}.png"))).unwrap();
+    }
+    world.run(["import", "lib.tessera", "photos", "--labels", "none"]).ended(0);
+    let grown = clusters(&world, "--by colours --clusters 3 --again --seed 9");
+    let named = grown["list"].as_array().unwrap().iter().find(|cluster| cluster["name"] == "bright one");
+    assert_eq!(named.unwrap()["size"], 28, "{grown}");
+    world.run(["undo", "lib.tessera"]).ended(0);
     world.run(["undo", "lib.tessera"]).ended(0);
     assert!(clusters(&world, "")["list"].as_array().unwrap().iter().all(|cluster| cluster["name"].is_null()));
     world.run(["cluster", "lib.tessera", "--name", "77=x"]).ended(2).complains("number of a cluster");

@@ -159,7 +159,7 @@ fn clusters_are_merged_and_images_told_together_and_apart() {
     // More images apart than there are clusters: that cannot be, and what is there stays.
     let (some, there): (Vec<ItemId>, _) = (answer(&desk).all().into_iter().take(5).collect(), answer(&desk).kept.clone());
     run(&mut desk, Command::SayBond(some, Bond::Apart));
-    assert!(desk.clusters().failure().unwrap().contains("fewer points apart"), "{:?}", desk.clusters().failure());
+    assert!(desk.clusters().failure().unwrap().contains("or more clusters"), "{:?}", desk.clusters().failure());
     assert_eq!(answer(&desk).kept, there);
     desk.run(Command::Undo);
     until(&mut desk, "it is taken back", |desk| answer(desk).pairs == [1, 0]);
@@ -253,4 +253,52 @@ fn images_may_go_and_be_forgotten_while_clusters_are_found() {
         assert!(desk.clusters().failure().is_none(), "{:?}", desk.clusters().failure());
     }
     assert!(desk.notices().log().iter().all(|notice| notice.tone != Tone::Problem), "{:?}", desk.notices().log());
+}
+
+#[test]
+fn clusters_and_maps_by_the_network_go_with_the_switch() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    let by_network = ClusterAim { look: Some(Look::Network), ..aim(Some(2)) };
+    run(&mut desk, Command::FindClusters(by_network));
+    let found = answer(&desk).all();
+    desk.watch_map(true);
+    desk.run(Command::LayOutMap(Some(Look::Network)));
+    let is_done = |desk: &Desk| desk.map().shown().is_some_and(|map| map.trust.is_some());
+    until(&mut desk, "the map is done", |desk| is_done(desk) && desk.map().by() == Some(&Look::Network));
+    let places = desk.map().shown().unwrap().places.clone();
+
+    desk.run(Command::UseLearnedFeatures(false));
+    until(&mut desk, "they are off", |desk| !desk.recognising().learned().is_on);
+    assert!(desk.clusters().answer().is_none() && desk.clusters().is_hidden(), "at once");
+    assert!(desk.map().shown().is_none() && desk.map().is_hidden(), "at once");
+    until(&mut desk, "nothing goes on", |desk| !desk.jobs().is_busy() && !desk.jobs().is_running(&JobKind::LayOutMap));
+    assert!(desk.clusters().answer().is_none() && desk.clusters().is_hidden(), "and for good");
+    assert!(desk.map().shown().is_none());
+    // Opened anew without them it is the same.
+    let folder = desk.folder().unwrap().to_owned();
+    drop(desk);
+    let mut desk = crate::desk::desk(session(&world));
+    desk.watch_clusters(true);
+    desk.run(Command::Open(folder));
+    until(&mut desk, "it is known that they are hidden", |desk| desk.clusters().is_hidden());
+    assert!(desk.clusters().answer().is_none());
+
+    desk.run(Command::UseLearnedFeatures(true));
+    until(&mut desk, "the clusters are back", |desk| desk.clusters().answer().is_some());
+    assert!(answer(&desk).all() == found && !desk.clusters().is_hidden());
+    desk.watch_map(true);
+    desk.run(Command::LayOutMap(Some(Look::Network)));
+    until(&mut desk, "so is the map, as it was kept", |desk| desk.map().shown().is_some_and(|map| map.places == places));
+
+    // A map whose vectors nobody chose is made without them.
+    desk.run(Command::LayOutMap(None));
+    until(&mut desk, "the usual map is by the network", |desk| is_done(desk) && desk.map().by().is_none());
+    until(&mut desk, "it is", |desk| desk.map().shown().is_some_and(|map| map.by == Look::Network));
+    desk.run(Command::UseLearnedFeatures(false));
+    until(&mut desk, "they are off again", |desk| !desk.recognising().learned().is_on);
+    assert!(desk.map().shown().is_none() && !desk.map().is_hidden());
+    desk.watch_map(true);
+    until(&mut desk, "it is made without", |desk| desk.map().shown().is_some_and(|map| map.by == Look::Appearance));
+    assert!(!desk.map().is_hidden());
 }

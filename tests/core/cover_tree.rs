@@ -84,6 +84,21 @@ proptest! {
 }
 
 #[test]
+fn nearest_ancestors_compare_fewer_points() {
+    let (n, d) = (3000, 3);
+    let values = clustered(n, d, 4);
+    let compared = |nearest_ancestors| {
+        let options = CoverTreeOptions { nearest_ancestors, ..CoverTreeOptions::default() };
+        let mut grown = tree(Vec::from(&values[..d]), d, options);
+        values.chunks(d).zip(ids(n)).skip(1).for_each(|(row, id)| grown.insert(id, row).unwrap());
+        let query = |row: &[f32]| grown.nearest(row, 5, &everything).unwrap().cost.points;
+        clustered(200, d, 9).chunks(d).map(query).sum::<u64>()
+    };
+    let (usual, nearest) = (compared(false), compared(true));
+    assert!(nearest < usual, "{nearest} of nearest ancestors, {usual}");
+}
+
+#[test]
 fn is_equal_on_any_number_of_threads() {
     let (n, d) = (6000, 5);
     let values = clustered(n, d, 3);

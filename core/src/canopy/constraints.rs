@@ -23,12 +23,44 @@ pub(super) struct Block {
 }
 
 impl Constraints {
-    /// The blocks of all points that are named, in the order of their first points.
+    /// The blocks of all points that are named, each after fewer than `clusters` of those that it
+    /// must be apart from, so that there is a cluster for each: in the order of their first points
+    /// if that does, else in one that does if any does.
     ///
     /// # Errors
     /// [`Error::Value`] for a point that does not exist, a pair that is both together and apart
-    /// (also by way of others), and a block that must be apart from as many as there are clusters.
+    /// (also by way of others), and fewer clusters than [`Constraints::least_clusters`].
     pub(super) fn blocks(&self, points: usize, clusters: usize) -> Result<Vec<Block>> {
+        let (members, neighbours) = self.graph(points)?;
+        let mut order: Vec<usize> = (0..members.len()).collect();
+        let needed = most_before(&order, &neighbours) + 1;
+        if needed > clusters {
+            order = fewest_last(&neighbours);
+            let needed = needed.min(most_before(&order, &neighbours) + 1);
+            if needed > clusters {
+                let expected = format!("{needed} or more clusters, for the points that are said to be apart");
+                return Err(Error::value("constraints", expected, clusters.to_string()));
+            }
+        }
+        let places = places_of(&order);
+        let apart = |at: usize| neighbours[at].iter().map(|other| places[*other]).filter(|place| *place < places[at]).collect();
+        Ok(order.iter().map(|at| Block { points: members[*at].clone(), apart: apart(*at) }).collect())
+    }
+
+    /// So many clusters are enough for what is said of these points.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a point that does not exist, and for a pair that is both together and
+    /// apart.
+    pub fn least_clusters(&self, points: usize) -> Result<usize> {
+        let (members, neighbours) = self.graph(points)?;
+        let orders = [(0..members.len()).collect(), fewest_last(&neighbours)];
+        Ok(orders.iter().map(|order| most_before(order, &neighbours) + 1).min().unwrap_or(1))
+    }
+
+    /// The points of each block, ascending, in the order of their first points; and the blocks that
+    /// each must be apart from.
+    fn graph(&self, points: usize) -> Result<(Vec<Vec<u32>>, Vec<BTreeSet<usize>>)> {
         let mut leaders: BTreeMap<u32, u32> = BTreeMap::new();
         for point in self.together.iter().chain(&self.apart).flat_map(|(a, b)| [*a, *b]) {
             if point as usize >= points {
@@ -43,9 +75,9 @@ impl Constraints {
         let firsts: BTreeSet<u32> = leaders.values().copied().collect();
         let places: BTreeMap<u32, usize> = firsts.into_iter().zip(0..).collect();
         let block_of = |point: u32| places[&leaders[&point]];
-        let mut blocks = vec![Block::default(); places.len()];
-        leaders.keys().for_each(|point| blocks[block_of(*point)].points.push(*point));
-        let mut neighbours = vec![BTreeSet::new(); blocks.len()];
+        let mut members = vec![Vec::new(); places.len()];
+        leaders.keys().for_each(|point| members[block_of(*point)].push(*point));
+        let mut neighbours = vec![BTreeSet::new(); members.len()];
         for (a, b) in &self.apart {
             let (one, other) = (block_of(*a), block_of(*b));
             if one == other {
@@ -55,13 +87,40 @@ impl Constraints {
             neighbours[one].insert(other);
             neighbours[other].insert(one);
         }
-        for (at, near) in neighbours.iter().enumerate() {
-            if near.len() >= clusters {
-                let found = format!("point {} apart from {} others among {clusters} clusters", blocks[at].points[0], near.len());
-                return Err(Error::value("constraints", "fewer points apart from one than there are clusters", found));
-            }
-            blocks[at].apart = near.iter().copied().filter(|other| *other < at).collect();
-        }
-        Ok(blocks)
+        Ok((members, neighbours))
     }
+}
+
+/// The place of each block in an order of them.
+fn places_of(order: &[usize]) -> Vec<usize> {
+    let mut places = vec![0; order.len()];
+    order.iter().zip(0..).for_each(|(at, place)| places[*at] = place);
+    places
+}
+
+/// The most neighbours that a block has before it in an order.
+fn most_before(order: &[usize], neighbours: &[BTreeSet<usize>]) -> usize {
+    let places = places_of(order);
+    let before = |at: usize| neighbours[at].iter().filter(|other| places[**other] < places[at]).count();
+    (0..order.len()).map(before).max().unwrap_or(0)
+}
+
+/// The order whose most neighbours before a block are fewest: again and again the block with fewest
+/// neighbours among those left comes last (Matula and Beck, *Smallest-last ordering and clustering
+/// and graph coloring algorithms*, JACM 1983). O((blocks + pairs) log blocks).
+fn fewest_last(neighbours: &[BTreeSet<usize>]) -> Vec<usize> {
+    let mut left: Vec<usize> = neighbours.iter().map(BTreeSet::len).collect();
+    let mut waiting: BTreeSet<(usize, usize)> = left.iter().copied().zip(0..).collect();
+    let mut order = Vec::with_capacity(neighbours.len());
+    while let Some((_, at)) = waiting.pop_first() {
+        order.push(at);
+        for other in &neighbours[at] {
+            if waiting.remove(&(left[*other], *other)) {
+                left[*other] -= 1;
+                waiting.insert((left[*other], *other));
+            }
+        }
+    }
+    order.reverse();
+    order
 }

@@ -108,7 +108,7 @@ impl MixtureFit {
             let found = format!("one of {} points and {} clusters", state.assigned.len(), state.model.clusters());
             return Err(Error::value("kept mixture", format!("one of {n} points of {} values and {k} clusters", data.d), found));
         }
-        let needs_groups = matches!(options.chosen(), MixtureMethod::Canopy1 | MixtureMethod::Canopy2);
+        let needs_groups = matches!(options.chosen(data.d), MixtureMethod::Canopy1 | MixtureMethod::Canopy2);
         if needs_groups && !data.is_grouped() {
             data.group(n.div_ceil(options.surrogate_points()))?;
         }
@@ -208,7 +208,7 @@ impl MixtureFit {
         let pass = Pass { data, components, parameters, options: &self.options, seed };
         let mut assigned = self.assigned.clone();
         let (mut shares, mut likelihood) = (None, None);
-        let drawn = match (self.options.chosen(), self.options.draw) {
+        let drawn = match (self.options.chosen(self.data.d), self.options.draw) {
             (MixtureMethod::Em, _) => {
                 let (found, sum, drawn) = pass.responsibilities(&mut assigned);
                 (shares, likelihood) = (Some(found), Some(sum / self.data.len() as f64));

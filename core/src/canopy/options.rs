@@ -15,7 +15,8 @@ pub enum MixtureMethod {
     Canopy1,
     /// Draws by the few clusters that are probable at surrogates.
     Canopy2,
-    /// [`MixtureMethod::Esca`] for few clusters, else [`MixtureMethod::Canopy2`].
+    /// [`MixtureMethod::Esca`] for few clusters, more of them in many dimensions, else
+    /// [`MixtureMethod::Canopy2`].
     #[default]
     Auto,
 }
@@ -76,17 +77,20 @@ impl Default for MixtureOptions {
     }
 }
 
-/// Clusters up to which comparing all is as quick as anything.
-const FEW: usize = 32;
+/// Clusters up to which comparing all is as quick as anything, as measured with 30 and 784
+/// dimensions; in between a line.
+fn few(dimension: usize) -> usize {
+    (32 + dimension / 12).min(96)
+}
 
 /// The fewest and the most clusters in lists, where nothing else is asked for.
 const LISTED: (usize, usize) = (32, 64);
 
 impl MixtureOptions {
-    /// The method, with [`MixtureMethod::Auto`] resolved.
-    pub fn chosen(&self) -> MixtureMethod {
+    /// The method for points of so many dimensions, with [`MixtureMethod::Auto`] resolved.
+    pub fn chosen(&self, dimension: usize) -> MixtureMethod {
         match self.method {
-            MixtureMethod::Auto if self.clusters <= FEW => MixtureMethod::Esca,
+            MixtureMethod::Auto if self.clusters <= few(dimension) => MixtureMethod::Esca,
             MixtureMethod::Auto => MixtureMethod::Canopy2,
             method => method,
         }
@@ -96,7 +100,7 @@ impl MixtureOptions {
     /// with all clusters costs no more than comparing points with their lists; Canopy I has none,
     /// and half as many surrogates.
     pub fn surrogate_points(&self) -> usize {
-        let listed = if self.chosen() == MixtureMethod::Canopy1 { LISTED.0 } else { LISTED.1 };
+        let listed = if self.method == MixtureMethod::Canopy1 { LISTED.0 } else { LISTED.1 };
         self.surrogate_points.unwrap_or_else(|| (self.clusters / listed).clamp(16, 64)).max(1)
     }
 

@@ -48,27 +48,35 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
             (0..n as u32).filter(|i| *i != root).map(|point| Waiting { point, distance: f64::INFINITY, centre: 0 }).collect();
         self.measure(root, 0, &[], &mut rest);
         let farthest = rest.iter().fold(0.0, |most: f64, waiting| most.max(waiting.distance));
-        let planned = self.plan(root, 0.0, level_of(farthest, self.options.base), rest);
+        let mut planned = Vec::with_capacity(n);
+        self.plan(root, 0.0, level_of(farthest, self.options.base), &mut rest, &mut planned);
         self.points = self.points.ordered(&planned.iter().map(|node| node.point).collect::<Vec<_>>());
         self.number(planned, ids);
     }
 
-    /// The subtree of a point that is to have `rest` below it, each with its distance to it: in the
-    /// order in which nodes come before those below them.
-    fn plan(&self, point: u32, parent_distance: f64, level: i32, rest: Vec<Waiting>) -> Vec<Planned> {
-        let (equal, mut rest): (Vec<Waiting>, Vec<Waiting>) = rest.into_iter().partition(|waiting| waiting.distance == 0.0);
+    /// Adds the subtree of a point that is to have `rest` below it, each with its distance to it:
+    /// in the order in which nodes come before those below them.
+    fn plan(&self, point: u32, parent_distance: f64, level: i32, rest: &mut [Waiting], planned: &mut Vec<Planned>) {
+        let copies: Vec<u32> = rest.iter().filter(|waiting| waiting.distance == 0.0).map(|waiting| waiting.point).collect();
+        let mut kept = 0;
+        for i in 0..rest.len() {
+            if rest[i].distance != 0.0 {
+                rest[kept] = rest[i];
+                kept += 1;
+            }
+        }
+        let rest = &mut rest[..kept];
         let radius = rest.iter().fold(0.0, |most: f64, waiting| most.max(waiting.distance));
-        let copies = equal.into_iter().map(|waiting| waiting.point).collect();
-        let mut nodes = vec![Planned { point, level, size: 1, radius, parent_distance, copies }];
+        let number = planned.len();
+        planned.push(Planned { point, level, size: 1, radius, parent_distance, copies });
         if rest.is_empty() {
-            return nodes;
+            return;
         }
         let cover = self.cover(level - 1);
         let mut centres: Vec<(u32, f64)> = Vec::new();
         // The centres so far, and how far each is from the new one.
         let mut apart: Vec<f64> = Vec::new();
-        let mut next = farthest(&rest);
-        let mut groups: Vec<Vec<Waiting>> = Vec::new();
+        let mut next = farthest(rest);
         let to_parent: Vec<f64> = rest.iter().map(|waiting| waiting.distance).collect();
         let mut own: Vec<bool> = vec![false; rest.len()];
         rest.iter_mut().for_each(|waiting| waiting.distance = f64::INFINITY);
@@ -78,27 +86,31 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
             apart.clear();
             apart.extend(centres.iter().map(|(other, _)| self.between(centre, *other)));
             centres.push((centre, to_parent[next]));
-            groups.push(Vec::new());
-            self.measure(centre, centres.len() as u32 - 1, &apart, &mut rest);
-            next = farthest(&rest);
+            self.measure(centre, centres.len() as u32 - 1, &apart, rest);
+            next = farthest(rest);
             if rest[next].distance <= cover {
                 break;
             }
         }
-        for (waiting, own) in rest.into_iter().zip(own) {
-            if !own {
-                groups[waiting.centre as usize].push(waiting);
-            }
-        }
-        let of = |((centre, distance), group): ((u32, f64), Vec<Waiting>)| self.plan(centre, distance, level - 1, group);
-        let below: Vec<Vec<Planned>> = if to_parent.len() >= SHARED {
-            centres.into_par_iter().zip(groups).map(of).collect()
+        let is_shared = rest.len() >= SHARED;
+        let sizes = group(rest, &own, centres.len());
+        drop((to_parent, own));
+        let mut left = &mut rest[..];
+        let groups = sizes.into_iter().map(|size| left.split_off_mut(..size).unwrap_or_default());
+        let level = level - 1;
+        if is_shared {
+            let of = |((centre, distance), group): ((u32, f64), &mut [Waiting])| {
+                let mut planned = Vec::with_capacity(group.len() + 1);
+                self.plan(centre, distance, level, group, &mut planned);
+                planned
+            };
+            let groups: Vec<&mut [Waiting]> = groups.collect();
+            let parts: Vec<Vec<Planned>> = centres.into_par_iter().zip(groups).map(of).collect();
+            parts.into_iter().for_each(|part| planned.extend(part));
         } else {
-            centres.into_iter().zip(groups).map(of).collect()
-        };
-        nodes.extend(below.into_iter().flatten());
-        nodes[0].size = nodes.len() as u32;
-        nodes
+            centres.into_iter().zip(groups).for_each(|((centre, distance), group)| self.plan(centre, distance, level, group, planned));
+        }
+        planned[number].size = (planned.len() - number) as u32;
     }
 
     /// Notes the new centre for all points that are nearer to it than to those before it, from
@@ -124,7 +136,10 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
     fn number(&mut self, planned: Vec<Planned>, ids: &[ItemId]) {
         let mut open: Vec<u32> = Vec::new();
         let mut last_child: Vec<u32> = Vec::new();
+        // A map is made of a list sooner than entry by entry.
+        let mut places: Vec<(ItemId, u32)> = Vec::with_capacity(ids.len());
         self.root = 0;
+        self.nodes.reserve(planned.len());
         for (node, number) in planned.into_iter().zip(0u32..) {
             while open.last().is_some_and(|above| self.nodes[*above as usize].end <= number) {
                 open.pop();
@@ -150,17 +165,33 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
                 }
                 *before = number;
             }
-            self.places.insert(id, number);
+            places.push((id, number));
             if !node.copies.is_empty() {
                 let mut copies: Vec<ItemId> = node.copies.into_iter().map(|point| ids[point as usize]).collect();
                 copies.sort_unstable();
-                self.places.extend(copies.iter().map(|id| (*id, number)));
+                places.extend(copies.iter().map(|id| (*id, number)));
                 self.copies.insert(number, copies);
             }
             open.push(number);
             last_child.push(NONE);
         }
+        self.places = places.into_iter().collect();
     }
+}
+
+/// Puts the points that are no centres themselves first, by centre and in their order, and returns
+/// how many each centre has.
+fn group(waiting: &mut [Waiting], is_centre: &[bool], centres: usize) -> Vec<usize> {
+    let others: Vec<Waiting> = waiting.iter().zip(is_centre).filter(|(_, is_centre)| !**is_centre).map(|(waiting, _)| *waiting).collect();
+    let mut sizes = vec![0; centres];
+    others.iter().for_each(|one| sizes[one.centre as usize] += 1);
+    let mut places: Vec<usize> = sizes.iter().scan(0, |end, size| Some(std::mem::replace(end, *end + size))).collect();
+    for one in others {
+        let place = &mut places[one.centre as usize];
+        waiting[*place] = one;
+        *place += 1;
+    }
+    sizes
 }
 
 /// The place of the point that is farthest from its centre; of equals the first. There is one.

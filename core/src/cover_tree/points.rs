@@ -90,7 +90,9 @@ impl TreePoints for DensePoints {
     }
 
     fn ordered(&self, order: &[u32]) -> Self {
-        Self { dimension: self.dimension, values: order.iter().flat_map(|i| self.point(*i as usize)).copied().collect() }
+        let mut values = Vec::with_capacity(order.len() * self.dimension);
+        order.iter().for_each(|i| values.extend_from_slice(self.point(*i as usize)));
+        Self { dimension: self.dimension, values }
     }
 
     fn check(&self, point: &[f32]) -> Result<()> {

@@ -57,7 +57,8 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
     }
 
     /// What is wrong with the tree: its levels, covering, separation, radii, or points that are
-    /// lost or there twice. Empty for a sound tree. O(n (depth + degree)) distances.
+    /// lost or there twice; of nearest ancestors, points that are nearer to a sibling of one. Empty
+    /// for a sound tree. O(n (depth + degree)) distances, O(n depth degree) of nearest ancestors.
     pub fn check(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         let nodes = self.walk();
@@ -87,6 +88,16 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
                     let apart = self.between(child, *other);
                     if apart <= self.cover(below.level) {
                         wrong.push(format!("siblings {child} and {other} are only {apart} apart"));
+                    }
+                }
+            }
+            if self.options.nearest_ancestors {
+                for &child in &children {
+                    for point in self.below(child) {
+                        let to_own = self.between(child, point);
+                        if let Some(nearer) = children.iter().find(|other| self.between(**other, point) < to_own) {
+                            wrong.push(format!("node {point} is below {child}, and nearer to its sibling {nearer}"));
+                        }
                     }
                 }
             }

@@ -83,7 +83,7 @@ pub fn run(values: Vec<f32>, d: usize, classes: Option<&[u32]>, run: &MixtureRun
     // The points are held once while the tree is built.
     drop(fitted);
     let mut tree_s = 0.0;
-    if matches!(run.options.chosen(), MixtureMethod::Canopy1 | MixtureMethod::Canopy2) && !data.is_empty() {
+    if matches!(run.options.chosen(d), MixtureMethod::Canopy1 | MixtureMethod::Canopy2) && !data.is_empty() {
         progress.begin("Building the tree of the points", 0);
         let tree = Instant::now();
         data.group(data.len().div_ceil(run.options.surrogate_points()))?;
@@ -130,7 +130,7 @@ pub fn run(values: Vec<f32>, d: usize, classes: Option<&[u32]>, run: &MixtureRun
         n: fit.data().len(),
         d,
         bytes: fit.bytes(),
-        method: run.options.chosen(),
+        method: run.options.chosen(d),
     })
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tessera_core::canopy::{
     ClusterDraw, ClusterStart, Constraints, Covariance, MixtureData, MixtureFit, MixtureMethod, MixtureModel, MixtureOptions, MixtureState,
-    Prior, normalised_mutual_information, purity,
+    Parameters, Prior, normalised_mutual_information, purity,
 };
 use tessera_core::progress::Progress;
 use tessera_core::{Error, random};
@@ -71,35 +71,48 @@ fn directions_are_found_whatever_their_lengths() {
     let (d, k) = (5, 6);
     let (values, labels) = separated(1200, d, k, 4);
     let scaled: Vec<f32> = values.chunks(d).enumerate().flat_map(|(i, row)| row.iter().map(move |x| x * (1.0 + i as f32))).collect();
-    for method in [MixtureMethod::Em, MixtureMethod::Esca, MixtureMethod::Canopy2] {
-        let options = MixtureOptions { clusters: k, covariance: Covariance::Directions, method, ..MixtureOptions::default() };
+    for (method, draw) in WAYS {
+        let options = MixtureOptions { clusters: k, covariance: Covariance::Directions, method, draw, ..MixtureOptions::default() };
         let fit = fitted(&scaled, d, &options, &Constraints::default(), 20);
         let found = fit.assign();
         assert!(normalised_mutual_information(&found, &labels) > 0.85, "{method:?}: {}", normalised_mutual_information(&found, &labels));
     }
 }
 
+/// The logarithm of the prior's density at a model's parameters, but for a constant.
+fn log_prior(model: &MixtureModel, covariance: Covariance, prior: &Prior) -> f64 {
+    let shares: f64 = model.shares().iter().map(|share| prior.share * share.ln()).sum();
+    let of = |own: &Parameters| {
+        if covariance == Covariance::Directions {
+            // One direction of no length.
+            return -covariance.family().natural(own).1;
+        }
+        let term = |(mean, variance): (&f64, &f64)| {
+            let sum = prior.mean_weight * mean * mean + prior.variance_weight * prior.variance;
+            -0.5 * (prior.variance_weight * variance.ln() + sum / variance)
+        };
+        own.middle.iter().zip(&own.spread).map(term).sum()
+    };
+    shares + model.parameters().iter().map(of).sum::<f64>()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn expectation_maximisation_never_lowers_the_likelihood(seed in any::<u64>(), k in 1usize..6, shape in 0usize..3) {
-        let d = 3;
+    fn expectation_maximisation_never_lowers_the_posterior(seed in any::<u64>(), k in 1usize..6, shape in 0usize..3) {
+        let (n, d) = (200, 3);
         let covariance = [Covariance::Isotropic, Covariance::Diagonal, Covariance::Directions][shape];
-        let (values, _) = separated(200, d, 4, seed);
+        let (values, _) = separated(n, d, 4, seed);
         let mut options = MixtureOptions { clusters: k, covariance, method: MixtureMethod::Em, seed, ..MixtureOptions::default() };
-        // A prior this weak does not show; the likelihood alone is what rises.
-        options.prior.mean_weight = 0.0;
-        options.prior.variance_weight = 0.0;
+        // What is added to variances is no part of what is maximised.
         options.prior.floor = 0.0;
-        options.prior.variance = 0.0;
         let data = MixtureData::new(&values, d, covariance).unwrap();
-        let mut fit = MixtureFit::new(data, options, &Constraints::default()).unwrap();
+        let mut fit = MixtureFit::new(data, options.clone(), &Constraints::default()).unwrap();
         let mut last = f64::NEG_INFINITY;
         for iteration in 0..20 {
-            let report = fit.step(&Progress::default()).unwrap();
-            let now = report.likelihood.unwrap();
-            // Shares have a weak prior, and a direction counts one point of none.
+            let believed = log_prior(fit.model(), covariance, &options.prior);
+            let now = n as f64 * fit.step(&Progress::default()).unwrap().likelihood.unwrap() + believed;
             prop_assert!(now >= last - 0.02, "{iteration}: {last} to {now}");
             last = now;
         }
@@ -135,8 +148,12 @@ proptest! {
         let constraints = Constraints { together, apart };
         let options = MixtureOptions { clusters: 12, method: if soft { MixtureMethod::Em } else { MixtureMethod::Canopy2 }, seed, ..MixtureOptions::default() };
         let data = MixtureData::new(&values, 2, options.covariance).unwrap();
+        let clusters = options.clusters;
         match MixtureFit::new(data, options, &constraints) {
-            Err(error) => prop_assert!(matches!(error, Error::Value { .. }), "{error}"),
+            Err(error) => {
+                prop_assert!(matches!(error, Error::Value { .. }), "{error}");
+                prop_assert!(constraints.least_clusters(60).is_ok_and(|least| least > clusters) || constraints.least_clusters(60).is_err());
+            }
             Ok(mut fit) => {
                 for _ in 0..3 {
                     fit.step(&Progress::default()).unwrap();
@@ -149,6 +166,36 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_is_chosen_depends_on_clusters_and_dimensions() {
+    let chosen = |clusters, d| MixtureOptions { clusters, ..MixtureOptions::default() }.chosen(d);
+    for (clusters, d, method) in [
+        (32, 30, MixtureMethod::Esca),
+        (64, 30, MixtureMethod::Canopy2),
+        (64, 784, MixtureMethod::Esca),
+        (128, 784, MixtureMethod::Canopy2),
+        (97, 100_000, MixtureMethod::Canopy2),
+    ] {
+        assert_eq!(chosen(clusters, d), method, "{clusters} clusters in {d} dimensions");
+    }
+}
+
+#[test]
+fn one_point_may_be_apart_from_many() {
+    let (values, _) = separated(60, 2, 5, 3);
+    let data = || MixtureData::new(&values, 2, Covariance::Diagonal).unwrap();
+    let options = |clusters| MixtureOptions { clusters, ..MixtureOptions::default() };
+    // All others may share a cluster.
+    let star = Constraints { apart: (0..9).map(|other| (other, 9)).collect(), ..Constraints::default() };
+    let fit = MixtureFit::new(data(), options(2), &star).unwrap();
+    assert!(star.apart.iter().all(|(a, b)| fit.assign()[*a as usize] != fit.assign()[*b as usize]));
+    // No two of these may.
+    let all = Constraints { apart: (0..4).flat_map(|a| (0..a).map(move |b| (a, b))).collect(), ..Constraints::default() };
+    assert_eq!(all.least_clusters(60).unwrap(), 4);
+    let refused = MixtureFit::new(data(), options(3), &all).err().unwrap().to_string();
+    assert!(refused.contains("4 or more clusters"), "{refused}");
 }
 
 #[test]

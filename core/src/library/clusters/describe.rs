@@ -23,6 +23,9 @@ const LEAST: usize = 3;
 /// A cluster of less than one in so many images of the mean cluster is an oddity, too.
 const FEW: usize = 100;
 
+/// A class is a cluster's name that one in so many of its images have, or more.
+const NAMED: usize = 4;
+
 /// One cluster of images.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImageCluster {
@@ -35,7 +38,8 @@ pub struct ImageCluster {
     /// The root mean square distance from the middle, of vectors of length 1, along the axes that
     /// are compared.
     pub spread: f64,
-    /// The class that most of its images have, which is its name.
+    /// The class that most of its labelled images have, and a quarter of all: its name, which
+    /// images that came since do not take from it.
     pub name: Option<String>,
     /// The labels of its images with how many have each, the most frequent first.
     pub classes: Vec<(String, usize)>,
@@ -89,7 +93,9 @@ impl KeptClusters {
                 }
                 let mut classes: Vec<(String, usize)> = counts.into_iter().map(|(class, count)| (class.to_owned(), count)).collect();
                 classes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-                let name = classes.first().filter(|(_, count)| 2 * count > images.len()).map(|(class, _)| class.clone());
+                let labelled: usize = classes.iter().map(|(_, count)| count).sum();
+                let is_name = |(_, count): &&(String, usize)| 2 * count > labelled && NAMED * count >= images.len();
+                let name = classes.first().filter(is_name).map(|(class, _)| class.clone());
                 let spread = self.model.parameters()[cluster as usize].spread.iter().sum::<f64>().sqrt() * f64::from(self.unit());
                 let images = images.into_iter().map(|(_, id)| id).collect();
                 ImageCluster { number: cluster as usize + 1, images, outliers, spread, name, classes, words }

@@ -85,8 +85,10 @@ impl ClusterRun {
         let places = |(a, b)| Some((place(a)?, place(b)?));
         let together = bonds.together_among(|image| place(image).is_some()).into_iter().filter_map(places).collect();
         let constraints = Constraints { together, apart: bonds.of(Bond::Apart).filter_map(places).collect() };
+        let needed = constraints.least_clusters(ids.len())?;
         let mut tried = Vec::new();
-        if let Some(kept) = kept {
+        // With too few clusters for what was said since, a number that was left open is found anew.
+        if let Some(kept) = kept.filter(|kept| aim.clusters.is_some() || kept.count() >= needed) {
             options.clusters = kept.count();
             tried.extend(kept.tried.iter().map(|(clusters, likelihood)| ClusterCount { clusters: *clusters, likelihood: *likelihood }));
             // Images that came since begin in the cluster that is most probable.
@@ -103,7 +105,7 @@ impl ClusterRun {
             None => {
                 let (best, counts) = choose_clusters(&rows, s, &options, progress)?;
                 tried = counts;
-                best
+                best.max(needed)
             }
         };
         let data = MixtureData::new(&rows, s, options.covariance)?;

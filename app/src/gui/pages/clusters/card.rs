@@ -194,7 +194,7 @@ fn image_ui(ui: &mut Ui, panel: &mut Panel<'_>, list: &[ItemId], slot: Slot) -> 
     } else {
         let more = match odd {
             _ if is_outlier => "\nFar less typical than the others of this cluster".to_owned(),
-            Some(cluster) => format!("\nCluster {}", cluster + 1),
+            Some(cluster) => format!("\nCluster {cluster}"),
             None => String::new(),
         };
         response.on_hover_text(format!("{words}{more}"));

@@ -133,7 +133,7 @@ impl Canvas {
 
     /// The buttons, from right to left.
     pub(super) fn tools_ui(&mut self, ui: &mut Ui, points: &Points) {
-        if ui.button("All").on_hover_text("The whole map (0)").clicked() {
+        if ui.button("All").on_hover_text("The whole map (F)").clicked() {
             (self.middle, self.zoom) = (pos2(0.5, 0.5), 1.0);
         }
         for (words, hover, factor) in [("−", "Farther (−, wheel)", 1.0 / STEP), ("+", "Nearer (+, wheel)", STEP)] {
