@@ -27,6 +27,7 @@ use tessera_core::cover_tree::{CoverTreeOptions, DensePoints, DenseTree};
 use tessera_core::data::vectors::VectorFile;
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::learn::OnlineClassifier as _;
+use tessera_core::linalg::double::norm;
 use tessera_core::nearest::{Metric, NeighborIndex, Neighbors, everything};
 use tessera_core::online_linear::{Multiclass, Rule};
 use tessera_core::picture::Picture;
@@ -75,12 +76,12 @@ struct Arrays {
 
 /// The length that rows are divided by, the greatest of all.
 fn scale(rows: &[f64], d: usize) -> f64 {
-    rows.chunks_exact(d).map(|row| row.iter().map(|x| x * x).sum::<f64>().sqrt()).fold(0.0, f64::max)
+    rows.chunks_exact(d).map(norm).fold(0.0, f64::max)
 }
 
 fn query(row: &[f64], scale: f64, lift: &Lift) -> Vec<f64> {
     let mut q: Vec<f64> = row.iter().map(|x| x / scale).collect();
-    let length = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let length = norm(&q);
     if length > 1.0 {
         q.iter_mut().for_each(|x| *x /= length);
     }

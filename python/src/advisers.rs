@@ -92,7 +92,9 @@ impl Advisers {
                 }
                 let truth = ClassId(u32::try_from(*truth).unwrap_or(u32::MAX));
                 let advice = ensemble.learn(&self.views(row), truth)?;
-                self.mistakes.fetch_add(u64::from(advice.suggestion() != Some(truth)), Ordering::SeqCst);
+                if advice.suggestion() != Some(truth) {
+                    self.mistakes.fetch_add(1, Ordering::SeqCst);
+                }
             }
             Ok(())
         })

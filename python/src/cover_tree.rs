@@ -1,6 +1,6 @@
 //! Exact neighbours by a cover tree.
 
-use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use tessera_core::cover_tree::{CoverTreeOptions, DensePoints, DenseTree};
 use tessera_core::ids::ItemId;
@@ -26,6 +26,21 @@ impl CoverTree {
             DenseTree::new(DensePoints::new(d, rows.to_vec())?, &ids, Metric::Euclidean, options)
         };
         run(py, None, grown).map(Self)
+    }
+
+    /// The rows, in their order.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let d = self.0.root().map_or(0, |root| self.0.point(root).len());
+        let rows = py.detach(|| {
+            let mut rows = vec![0.0; d * self.0.len()];
+            let mut open: Vec<u32> = self.0.root().into_iter().collect();
+            while let Some(node) = open.pop() {
+                self.0.ids(node).for_each(|id| rows[id.0 as usize * d..][..d].copy_from_slice(self.0.point(node)));
+                open.extend(self.0.children(node));
+            }
+            rows
+        });
+        rows.into_pyarray(py).reshape([self.0.len(), d])
     }
 
     /// The `k` nearest rows of each query, nearest first.

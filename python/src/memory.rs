@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
@@ -36,11 +36,29 @@ pub(crate) struct MemoryTree {
     known: AtomicU32,
 }
 
-/// Rows with few values, as SciPy's `csr_array` keeps them.
-struct SparseRows<'a> {
-    ends: &'a [i64],
-    columns: &'a [i64],
-    values: &'a [f32],
+/// Rows as they come: all values of each, or as SciPy's `csr_array` keeps them, where each ends, the
+/// columns and the values.
+#[derive(FromPyObject)]
+enum Given<'py> {
+    Dense(PyReadonlyArray2<'py, f32>),
+    Sparse((PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f32>)),
+}
+
+impl Given<'_> {
+    fn rows(&self) -> PyResult<Rows<'_>> {
+        Ok(match self {
+            Self::Dense(rows) => Rows::Dense { columns: rows.shape()[1].max(1), values: rows.as_slice()? },
+            Self::Sparse((ends, columns, values)) => {
+                Rows::Sparse { ends: ends.as_slice()?, columns: columns.as_slice()?, values: values.as_slice()? }
+            }
+        })
+    }
+}
+
+/// Rows of one length.
+enum Rows<'a> {
+    Dense { columns: usize, values: &'a [f32] },
+    Sparse { ends: &'a [i64], columns: &'a [i64], values: &'a [f32] },
 }
 
 /// The part of a list that belongs to row `i`, by where rows end.
@@ -49,15 +67,26 @@ fn part<'a, T>(ends: &[i64], i: usize, list: &'a [T]) -> Result<&'a [T]> {
     list.get(end(i)..end(i + 1)).ok_or_else(|| Error::value("rows", "ends that ascend up to the number of values", "others"))
 }
 
-impl SparseRows<'_> {
+impl Rows<'_> {
     fn len(&self) -> usize {
-        self.ends.len().saturating_sub(1)
+        match self {
+            Self::Dense { columns, values } => values.len() / columns,
+            Self::Sparse { ends, .. } => ends.len().saturating_sub(1),
+        }
     }
 
     fn row(&self, i: usize) -> Result<SparseVec> {
-        let column = |column: &i64| u32::try_from(*column).map_err(|_| Error::value("column", "below 2^32", column.to_string()));
-        let columns = part(self.ends, i, self.columns)?.iter().map(column).collect::<Result<Vec<u32>>>()?;
-        SparseVec::from_pairs(columns.into_iter().zip(part(self.ends, i, self.values)?.iter().copied()))
+        match self {
+            Self::Dense { columns, values } => {
+                let row = values.get(i * columns..(i + 1) * columns).unwrap_or_default();
+                SparseVec::from_pairs((0..).zip(row.iter().copied()).filter(|(_, value)| *value != 0.0))
+            }
+            Self::Sparse { ends, columns, values } => {
+                let column = |column: &i64| u32::try_from(*column).map_err(|_| Error::value("column", "below 2^32", column.to_string()));
+                let columns = part(ends, i, columns)?.iter().map(column).collect::<Result<Vec<u32>>>()?;
+                SparseVec::from_pairs(columns.into_iter().zip(part(ends, i, values)?.iter().copied()))
+            }
+        }
     }
 
     /// What each row gives, in their order.
@@ -135,16 +164,14 @@ impl MemoryTree {
     fn learn(
         &self,
         py: Python<'_>,
-        ends: PyReadonlyArray1<'_, i64>,
-        columns: PyReadonlyArray1<'_, i64>,
-        values: PyReadonlyArray1<'_, f32>,
+        rows: Given<'_>,
         label_ends: PyReadonlyArray1<'_, i64>,
         labels: PyReadonlyArray1<'_, i64>,
         known: u32,
         passes: u32,
         told: Option<Py<PyAny>>,
     ) -> PyResult<()> {
-        let rows = SparseRows { ends: ends.as_slice()?, columns: columns.as_slice()?, values: values.as_slice()? };
+        let rows = rows.rows()?;
         let (label_ends, labels) = (label_ends.as_slice()?, labels.as_slice()?);
         run(py, told, |progress| {
             let mut memories = self.write();
@@ -193,13 +220,11 @@ impl MemoryTree {
     fn predict<'py>(
         &self,
         py: Python<'py>,
-        ends: PyReadonlyArray1<'py, i64>,
-        columns: PyReadonlyArray1<'py, i64>,
-        values: PyReadonlyArray1<'py, f32>,
+        rows: Given<'py>,
         leaves: usize,
         told: Option<Py<PyAny>>,
     ) -> PyResult<Labelled<'py>> {
-        let rows = SparseRows { ends: ends.as_slice()?, columns: columns.as_slice()?, values: values.as_slice()? };
+        let rows = rows.rows()?;
         let found = run(py, told, |progress| {
             let memories = self.read();
             rows.each(progress, |x| match &*memories {
@@ -216,18 +241,15 @@ impl MemoryTree {
     }
 
     /// Scores and numbers of the best `k` memories for each row, and how many there are.
-    #[expect(clippy::too_many_arguments, reason = "arrays come in parts")]
     fn recall<'py>(
         &self,
         py: Python<'py>,
-        ends: PyReadonlyArray1<'py, i64>,
-        columns: PyReadonlyArray1<'py, i64>,
-        values: PyReadonlyArray1<'py, f32>,
+        rows: Given<'py>,
         k: usize,
         leaves: usize,
         told: Option<Py<PyAny>>,
     ) -> PyResult<crate::neighbours::Found<'py>> {
-        let rows = SparseRows { ends: ends.as_slice()?, columns: columns.as_slice()?, values: values.as_slice()? };
+        let rows = rows.rows()?;
         let found = run(py, told, |progress| {
             let memories = self.read();
             rows.each(progress, |x| match &*memories {

@@ -13,6 +13,7 @@ use tessera_core::contextual::{
 };
 use tessera_core::ids::ClassId;
 use tessera_core::learn::{OnlineClassifier, Prediction};
+use tessera_core::linalg::double::{dot, norm};
 use tessera_core::online_linear::{Multiclass, Rule};
 use tessera_core::random::{self, Rng};
 
@@ -99,8 +100,9 @@ impl Learner {
             return Ok(place);
         }
         let scores = self.scores(q, rng)?;
-        let of = |place: usize| order.get(place).and_then(|class| scores.get(*class)).copied().unwrap_or(f64::NEG_INFINITY);
-        Ok((1..order.len()).fold(0, |best, place| if of(place) > of(best) { place } else { best }))
+        let in_order = order.iter().map(|class| scores.get(*class).copied().unwrap_or(f64::NEG_INFINITY));
+        let better = |best: (usize, f64), own: (usize, f64)| if own.1 > best.1 { own } else { best };
+        Ok(in_order.enumerate().reduce(better).map_or(0, |(place, _)| place))
     }
 
     fn announce(&mut self, classes: usize) -> Result<()> {
@@ -220,18 +222,21 @@ impl Online {
             progress.step()?;
             learner.announce(classes)?;
             self.known.fetch_max(classes as u64, Ordering::SeqCst);
+            let mut scaled = vec![0.0; d];
             for (at, (row, truth)) in rows.chunks_exact(d).zip(truths).enumerate() {
                 if at > 0 {
                     progress.step()?;
                 }
-                let (q, truth) = (self.query(row), ClassId(u32::try_from(*truth).unwrap_or(u32::MAX)));
+                let (q, truth) = (self.query(row, &mut scaled), ClassId(u32::try_from(*truth).unwrap_or(u32::MAX)));
                 let wrong = match learner {
                     Learner::Served(own) => play(own, &q, truth, rng)?,
                     Learner::Ellipsoid(own) => play(own, &q, truth, rng)?,
                     Learner::Polytope(own) => play(own, &q, truth, rng)?,
                     Learner::Linear(own) => play(own, &q, truth, rng)?,
                 };
-                self.mistakes.fetch_add(u64::from(wrong), Ordering::SeqCst);
+                if wrong {
+                    self.mistakes.fetch_add(1, Ordering::SeqCst);
+                }
             }
             Ok(())
         })
@@ -339,18 +344,48 @@ impl Online {
                 &mut state.learner
             };
             progress.begin("Predicting", (rows.len() / d) as u64);
-            let one = |row: &[f64]| progress.step().and_then(|()| answer(learner, &self.query(row), &mut rng));
+            let mut scaled = vec![0.0; d];
+            let one = |row: &[f64]| progress.step().and_then(|()| answer(learner, &self.query(row, &mut scaled), &mut rng));
             Ok((rows.chunks_exact(d).map(one).collect::<Result<_>>()?, self.known()))
         })
     }
 
-    /// The row in the unit ball, as it is compared.
-    fn query(&self, row: &[f64]) -> Vec<f64> {
-        let mut q: Vec<f64> = row.iter().map(|x| (x / self.scale).clamp(-1e100, 1e100)).collect();
-        let length = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+    /// The row in the unit ball, as it is compared, by way of `scaled`, which is as long.
+    fn query(&self, row: &[f64], scaled: &mut [f64]) -> Vec<f64> {
+        scaled.iter_mut().zip(row).for_each(|(scaled, x)| *scaled = (x / self.scale).clamp(-1e100, 1e100));
+        let length = norm(scaled);
         if length > 1.0 {
-            q.iter_mut().for_each(|x| *x /= length);
+            scaled.iter_mut().for_each(|x| *x /= length);
         }
-        self.lift.map(&q)
+        self.lift.map(scaled)
     }
+}
+
+/// The greatest length of a row, 1 where all are 0; not a number where a value is not finite.
+#[pyfunction]
+pub(crate) fn longest(py: Python<'_>, rows: PyReadonlyArray2<'_, f64>) -> PyResult<f64> {
+    let (d, rows) = (rows.shape()[1].max(1), rows.as_slice()?);
+    Ok(py.detach(|| longest_of(rows, d)))
+}
+
+fn longest_of(rows: &[f64], d: usize) -> f64 {
+    // A sum of squares that is not finite has a value that is not, or one too large to be squared.
+    let (mut greatest, mut all) = (0.0f64, 0.0);
+    for row in rows.chunks_exact(d) {
+        let square = dot(row, row);
+        greatest = greatest.max(square);
+        all += square;
+    }
+    if all.is_finite() && greatest > 1e-280 {
+        return greatest.sqrt();
+    }
+    if rows.iter().any(|x| !x.is_finite()) {
+        return f64::NAN;
+    }
+    let most = rows.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    if most == 0.0 {
+        return 1.0;
+    }
+    let square = |row: &[f64]| row.iter().map(|x| (x / most) * (x / most)).sum::<f64>();
+    most * rows.chunks_exact(d).map(square).fold(0.0, f64::max).sqrt()
 }

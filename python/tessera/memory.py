@@ -122,7 +122,7 @@ class MemoryTreeClassifier(ClassifierMixin, NativeEstimator):
                 known = known.joined(y)
                 labels, count = known.of(y), len(known)
                 ends = np.arange(len(labels) + 1)
-            parts = (*_parts(X), ends.astype(np.int64), labels.astype(np.int64))
+            parts = (_rows(X), ends.astype(np.int64), labels.astype(np.int64))
             try:
                 native.learn(*parts, count, int(self.n_passes), teller(self.progress))
             except BaseException:
@@ -162,7 +162,7 @@ class MemoryTreeClassifier(ClassifierMixin, NativeEstimator):
     def predict(self, X: Any) -> Any:
         """The class of each row; with several labels 0 or 1 for each row and label."""
         (native, classes, several), X = self._asked(X)
-        labels, counts = native.predict(*_parts(X), int(self.n_leaves), teller(self.progress))
+        labels, counts = native.predict(_rows(X), int(self.n_leaves), teller(self.progress))
         if several:
             holds = np.zeros((X.shape[0], native.known()), dtype=np.int64)
             holds[np.repeat(np.arange(X.shape[0]), counts), labels] = 1
@@ -180,7 +180,7 @@ class MemoryTreeClassifier(ClassifierMixin, NativeEstimator):
         """Scores of the best memories for each row, best first, and their numbers in the order of
         learning: a list of arrays each, for a leaf may have fewer."""
         (native, _, _), X = self._asked(X)
-        scores, numbers, counts = native.recall(*_parts(X), int(n_memories), int(self.n_leaves), teller(self.progress))
+        scores, numbers, counts = native.recall(_rows(X), int(n_memories), int(self.n_leaves), teller(self.progress))
         ends = np.cumsum(counts)[:-1]
         return np.split(scores, ends), np.split(numbers, ends)
 
@@ -203,11 +203,9 @@ class MemoryTreeClassifier(ClassifierMixin, NativeEstimator):
         return tags
 
 
-def _parts(X) -> tuple[Any, Any, Any]:
-    if isinstance(X, np.ndarray) and X.all():
-        # What SciPy would make of it, without a look for zeros in each row.
-        rows, columns = X.shape
-        indices = np.tile(np.arange(columns, dtype=np.int64), rows)
-        return np.arange(rows + 1, dtype=np.int64) * columns, indices, np.ascontiguousarray(X, dtype=np.float32).ravel()
+def _rows(X: Any) -> Any:
+    """An array as it is, else where rows end, the columns of values, and these."""
+    if isinstance(X, np.ndarray):
+        return np.ascontiguousarray(X, dtype=np.float32)
     X = csr_array(X)
     return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data.astype(np.float32, copy=False)

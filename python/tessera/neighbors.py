@@ -16,6 +16,7 @@ class _Rows(NamedTuple):
 
     index: Any
     rows: Any
+    """None where the index has them."""
     option: Any
     """What the index is built by when it is read again."""
 
@@ -29,24 +30,21 @@ class _Neighbors(Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 
-    def _fit(self, index: Any, rows: Any, X: Any, option: Any) -> None:
-        rows = rows.copy() if shares_memory(rows, X) else rows
-        rows.flags.writeable = False
-        self._fitted = _Rows(index, rows, option)
-        self.n_samples_fit_ = rows.shape[0]
 
     def _asked(self, X: Any, n_neighbors: int | None) -> tuple[Any, int, Any]:
         """The index, how many neighbours are asked for, and the queries; without ``X`` the fitted rows."""
         check_is_fitted(self)
         fitted = self._fitted
         k = self.n_neighbors if n_neighbors is None else n_neighbors
-        most = len(fitted.rows) - (X is None)
+        most = self.n_samples_fit_ - (X is None)
         if not 1 <= k <= most:
             raise ValueError(f"n_neighbors: expected 1 to {most}, found {k}")
         return fitted.index, int(k), self._queries(fitted, X)
 
     def _queries(self, fitted: _Rows, X: Any) -> Any:
-        return fitted.rows if X is None else validate_data(self, X, dtype=np.float32, order="C", reset=False)
+        if X is None:
+            return fitted.index.rows() if fitted.rows is None else fitted.rows
+        return validate_data(self, X, dtype=np.float32, order="C", reset=False)
 
 
 class CoverTreeNeighbors(_Neighbors):
@@ -80,7 +78,8 @@ class CoverTreeNeighbors(_Neighbors):
         with self._learning():
             rows = validate_data(self, X, dtype=np.float32, order="C")
             base = float(self.base)
-            self._fit(_native.CoverTree(rows, base), rows, X, base)
+            self._fitted = _Rows(_native.CoverTree(rows, base), None, base)
+            self.n_samples_fit_ = rows.shape[0]
         return self
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
@@ -119,14 +118,15 @@ class CoverTreeNeighbors(_Neighbors):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         if "_fitted" in state:
-            state["_fitted"] = tuple(state["_fitted"][1:])
+            tree, _, base = state["_fitted"]
+            state["_fitted"] = (tree.rows(), base)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "_fitted" in state:
             rows, base = state["_fitted"]
-            self._fitted = _Rows(_native.CoverTree(rows, base), rows, base)
+            self._fitted = _Rows(_native.CoverTree(rows, base), None, base)
 
 
 class CandidateNeighbors(_Neighbors):
@@ -228,7 +228,10 @@ class CandidateNeighbors(_Neighbors):
                 int(rng.randint(2**31 - 1)),
                 teller(self.progress),
             )
-            self._fit(index, rows, X, metric)
+            rows = rows.copy() if shares_memory(rows, X) else rows
+            rows.flags.writeable = False
+            self._fitted = _Rows(index, rows, metric)
+            self.n_samples_fit_ = rows.shape[0]
             self.recall_ = index.recall()
             self.n_candidates_ = index.compared()
         return self

@@ -6,11 +6,10 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._estimator import Classes, Fitted, NativeEstimator
+from ._estimator import Classes, Fitted, NativeEstimator, checked_examples, checked_rows
 from ._progress import teller
 
 Learner = TypeVar("Learner", bound="_RowByRow")
@@ -32,9 +31,8 @@ class _RowByRow(ClassifierMixin, NativeEstimator):
         if self.max_iter < 1:
             raise ValueError(f"max_iter: expected 1 or more, found {self.max_iter}")
         with self._learning():
-            rows, y = validate_data(self, X, y, dtype=np.float64, order="C")
-            check_classification_targets(y)
-            native, rng = self._begin(rows)
+            rows, y, longest = checked_examples(self, X, y, reset=True)
+            native, rng = self._begin(rows, longest)
             classes = Classes().joined(y)
             numbers = classes.of(y)
             for _ in range(self.max_iter):
@@ -50,9 +48,8 @@ class _RowByRow(ClassifierMixin, NativeEstimator):
         learned until then, and the classes of all rows; refused, it leaves all as it was."""
         with self._learning() as keep:
             is_first = not hasattr(self, "_fitted")
-            rows, y = validate_data(self, X, y, dtype=np.float64, order="C", reset=is_first)
-            check_classification_targets(y)
-            native, known, _ = Fitted(self._begin(rows)[0], Classes()) if is_first else self._fitted
+            rows, y, longest = checked_examples(self, X, y, reset=is_first)
+            native, known, _ = Fitted(self._begin(rows, longest)[0], Classes()) if is_first else self._fitted
             if classes is not None:
                 known = known.joined(np.asarray(classes))
             known = known.joined(y)
@@ -64,11 +61,11 @@ class _RowByRow(ClassifierMixin, NativeEstimator):
                     keep()
         return self
 
-    def _begin(self, rows: Any) -> tuple[Any, Any]:
+    def _begin(self, rows: Any, longest: float | None) -> tuple[Any, Any]:
         rng = check_random_state(self.random_state)
         scale = self.scale
         if scale is None:
-            scale = _greatest_length(rows)
+            scale = _native.longest(rows) if longest is None else longest
         native = self._native_of(rows.shape[1], float(scale), int(rng.randint(2**31 - 1)))
         self.scale_ = float(scale)
         return native, rng
@@ -77,7 +74,7 @@ class _RowByRow(ClassifierMixin, NativeEstimator):
         """What is asked, as it is now, and the rows."""
         check_is_fitted(self)
         fitted = self._fitted
-        return fitted, validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return fitted, checked_rows(self, X)
 
     @property
     def n_mistakes_(self) -> int:
@@ -85,17 +82,6 @@ class _RowByRow(ClassifierMixin, NativeEstimator):
         if not hasattr(self, "_fitted"):
             raise AttributeError("n_mistakes_: there are none before something is learned")
         return self._fitted.native.mistakes()
-
-
-def _greatest_length(rows: Any) -> float:
-    """That of the longest row; 1 where all are 0."""
-    with np.errstate(over="ignore", under="ignore"):
-        greatest = np.sqrt(np.einsum("ij,ij->i", rows, rows).max())
-    if not 1e-140 < greatest < 1e140:
-        # Squares are too large or too small for a number.
-        most = np.abs(rows).max()
-        greatest = most * np.sqrt(((rows / most) ** 2).sum(axis=1).max()) if most > 0 else 1.0
-    return greatest
 
 
 def _parts(rows: Any, numbers: Any) -> tuple[Any, Any]:

@@ -215,3 +215,76 @@ def test_labels_of_several_are_0_or_1_sparse_or_not():
     for wrong in [2 * Y, csr_matrix(2 * Y), np.where(Y == 0, -1, 1)]:
         with pytest.raises(ValueError, match="y: expected 0 or 1 for each label, found"):
             MemoryTreeClassifier().fit(X, wrong)
+
+
+def as_given(X, y):
+    """Rows and classes in all the forms in which they may come: some are taken as they are, others checked and copied."""
+    read_only = X.copy()
+    read_only.flags.writeable = False
+    rows = [X, read_only, np.asfortranarray(X), X.astype(">f8"), X.view(type("Own", (np.ndarray,), {})), X.tolist()]
+    labels = [y, y.astype(">i8"), y.astype(np.int8), y.astype(np.uint8), y.tolist()]
+    return [(each, y) for each in rows] + [(X, each) for each in labels]
+
+
+@pytest.mark.parametrize("made", [OnlineClassifier("averaged", random_state=1), AdviserMixtureClassifier(random_state=1)])
+def test_rows_and_classes_are_learned_alike_in_any_form(made):
+    X, y, queries, _ = digits()
+    X, y = X[:150], y[:150]
+    expected = clone(made).fit(X, y)
+    for rows, labels in as_given(X, y):
+        own = clone(made).fit(rows, labels)
+        assert np.array_equal(own.classes_, expected.classes_) and own.scale_ == expected.scale_ and own.n_features_in_ == 64
+        assert np.array_equal(own.predict(queries), expected.predict(queries))
+    for asked in [queries.tolist(), np.asfortranarray(queries), queries.astype(">f8")]:
+        assert np.array_equal(expected.predict(asked), expected.predict(queries))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([-7, 3, -7, 5]),
+        np.array([0, 2**64 - 1, 5, 0], dtype=np.uint64),
+        np.array([-(2**63), 2**63 - 1, 0, 0]),
+        np.array([0, 10**9, 0, 5]),
+        np.array([127, -128, 127, 0], dtype=np.int8),
+        np.array([True, False, True, True]),
+    ],
+)
+def test_whole_numbers_of_any_range_are_classes(labels):
+    rows = np.eye(4)[np.unique(labels, return_inverse=True)[1]]
+    learned = OnlineClassifier("perceptron", max_iter=20, random_state=0).fit(rows, labels)
+    assert np.array_equal(learned.classes_, np.unique(labels)) and learned.classes_.dtype == labels.dtype
+    assert np.array_equal(learned.predict(rows), labels)
+    assert np.array_equal(learned.partial_fit(rows, labels, classes=labels[:1]).predict(rows), labels)
+
+
+def test_rows_that_are_taken_as_they_are_are_checked_all_the_same():
+    X, y, queries, _ = digits()
+    learned = OnlineClassifier("averaged", random_state=1).fit(X, y)
+    for value in [np.nan, np.inf, -np.inf]:
+        wrong = X.copy()
+        wrong[700, 3] = value
+        for refused in [lambda: learned.fit(wrong, y), lambda: learned.partial_fit(wrong, y), lambda: learned.predict(wrong)]:
+            with pytest.raises(ValueError, match="NaN|infinity"):
+                refused()
+    for refused in [lambda: learned.partial_fit(X[:, :9].copy(), y), lambda: learned.predict(X[:, :9].copy())]:
+        with pytest.raises(ValueError, match="9 features"):
+            refused()
+    for wrong in [(X, y[:-1]), (X[:0], y[:0]), (X[0], y[:1]), (X, y[:, None][:, [0, 0]])]:
+        with pytest.raises(ValueError):
+            learned.fit(*wrong)
+    again = OnlineClassifier("averaged", random_state=1).fit(X, y)
+    assert learned.n_features_in_ == 64 and np.array_equal(learned.predict(queries), again.predict(queries))
+    with pytest.warns(UserWarning, match="unique classes"):
+        OnlineClassifier("averaged").fit(X[:40], np.arange(40))
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200, 1e-310])
+def test_rows_of_any_size_are_learned(size):
+    rows = np.array([[3.0, 4.0], [0.0, 1.0]] * 10) * size
+    learned = OnlineClassifier("perceptron", random_state=0).fit(rows, np.arange(20) % 2)
+    assert np.isclose(learned.scale_, 5 * size, rtol=1e-6, atol=0.0) and list(learned.predict(rows[:2])) == [0, 1]
+
+
+def test_rows_of_nothing_have_the_scale_one():
+    assert OnlineClassifier("perceptron").fit(np.zeros((4, 3)), np.array([0, 1, 0, 1])).scale_ == 1.0
