@@ -209,8 +209,11 @@ pub enum Command {
     DeleteModel(PathBuf),
     /// Ask a cluster about the collection on show.
     AskCluster(RemoteCluster, RemoteQuestion),
-    /// Try the network in a file or a folder, and keep it.
-    AddNetwork(PathBuf),
+    /// Try the network in a file or a folder, and keep it under a name, or else under that of the
+    /// file.
+    AddNetwork(PathBuf, Option<String>),
+    /// Look at all images of the library with the network of this name, and bring its vectors.
+    BringVectorsBy(String),
     /// Remove a network that the user brought.
     RemoveNetwork(String),
     /// Export something to a file or a folder.

@@ -62,6 +62,8 @@ pub enum JobKind {
     ChooseLearnedFeatures,
     /// Looks with the network at images of a library that came without.
     LookWithNetwork,
+    /// Looks at all images of a library with a network of the user's, and brings its vectors.
+    BringVectors,
     /// Computes the appearance that hits are to resemble.
     FindLike,
     /// Prepares a query for images like it.
@@ -119,6 +121,7 @@ impl JobKind {
             Self::FitKinds => "Choosing how much edges, colours and corners count",
             Self::ChooseLearnedFeatures => "Choosing learned features",
             Self::LookWithNetwork => "Looking at images with the network",
+            Self::BringVectors => "Looking at images with a network of your own",
             Self::FindLike => "Preparing the search by look",
             Self::FindSimilar => "Looking for similar images",
             Self::GrowLooks => "Preparing look-alikes",
@@ -170,6 +173,7 @@ impl JobKind {
             | Self::FitKinds
             | Self::ChooseLearnedFeatures
             | Self::LookWithNetwork
+            | Self::BringVectors
             | Self::GrowLooks
             | Self::SaveModel
             | Self::AddNetwork

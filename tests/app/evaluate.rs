@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::world::World;
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "accuracy",
     "n_train",
     "n_test",
@@ -15,6 +15,7 @@ const KEYS: [&str; 10] = [
     "train_ms_per_image",
     "learn_ms_per_image",
     "test_ms_per_image",
+    "network_ms_per_image",
     "model_bytes",
     "confusion",
 ];
@@ -50,6 +51,9 @@ fn tests_on_another_folder() {
         assert_eq!(counts, 4);
         let answered: u64 = answer["classes_answered"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
         assert_eq!((answered, answer["pairs_compared"].as_f64()), (4, Some(1.0)));
+        let [all, network] = ["test_ms_per_image", "network_ms_per_image"].map(|key| answer[key].as_f64().unwrap());
+        assert_eq!(network > 0.0, ["network", "all"].contains(&elements), "{answer}");
+        assert!(network < all, "{answer}");
     }
 }
 
@@ -71,7 +75,7 @@ fn sets_of_photographs_make_one_table() {
         (answer["accuracy"].as_f64(), answer["mean_class_accuracy"].as_f64(), answer["largest_class"].as_f64()),
         (Some(1.0), Some(1.0), Some(0.4))
     );
-    for key in ["calibration_error", "calibration_error_by_chance", "test_ms_per_image"] {
+    for key in ["calibration_error", "calibration_error_by_chance", "test_ms_per_image", "network_ms_per_image"] {
         assert!(answer[key].as_f64() >= Some(0.0), "{key}: {answer}");
     }
     let table = world.run(["eval", "sets", "sets"]).ended(0).stdout;

@@ -67,6 +67,41 @@ fn until(desk: &mut Desk, what: &str, is_so: impl Fn(&Desk) -> bool) {
 }
 
 #[test]
+fn clusters_and_maps_by_the_network_go_with_the_switch_and_come_back() {
+    let world = World::with_images();
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    let cluster = |arguments: &[&str]| world.run(["cluster", "lib.tessera", "--json"].iter().chain(arguments));
+    let switch = |state: &str| drop(world.run(["train", "lib.tessera", "--learned-features", state]).ended(0));
+    let map = |arguments: &[&str]| world.run(["map", "lib.tessera", "--to", "map.csv", "--rounds", "5"].iter().chain(arguments));
+    for by in ["network", "elements"] {
+        let found = cluster(&["--by", by, "--clusters", "2"]).ended(0).object();
+        switch("off");
+        for arguments in [&[][..], &["--iterations", "3"], &["--merge", "1,2"], &["--split", "1"], &["--name", "1=disc"]] {
+            cluster(arguments).ended(65).complains("tessera train LIBRARY --learned-features on");
+        }
+        map(&["--by", "edges", "--colour", "cluster"]).ended(0).complains("learned features are off");
+        switch("on");
+        assert_eq!(cluster(&[]).ended(0).object(), found, "by {by} they are back");
+    }
+    switch("off");
+    map(&["--by", "network"]).ended(2).complains("`tessera train LIBRARY --learned-features on`");
+    // Those that take no cells are shown whatever the switch says; others take the place of hidden
+    // ones.
+    for by in ["elements", "colours"] {
+        let found = cluster(&["--by", by, "--clusters", "2"]).ended(0).object();
+        assert_eq!(cluster(&[]).ended(0).object(), found, "by {by}");
+    }
+    switch("on");
+    assert_eq!(cluster(&[]).ended(0).object()["by"], "colours");
+    // What was asked for is hidden too, where the clusters themselves are lost.
+    cluster(&["--by", "network", "--clusters", "2"]).ended(0);
+    switch("off");
+    std::fs::remove_file(world.at("lib.tessera/cache.db")).unwrap();
+    cluster(&[]).ended(65).complains("--learned-features on");
+    assert_ne!(cluster(&["--again", "--clusters", "2"]).ended(0).object()["by"], "network");
+}
+
+#[test]
 fn the_desk_looks_at_images_of_before_in_the_background() {
     let world = World::with_images();
     let session = || Session::new(2, 0).unwrap().with_data_folder(world.at("data"));

@@ -2,8 +2,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
 
 use serde_json::{Value, json};
+use tessera::command::KindChoice;
+use tessera::session::Session;
+use tessera::session::library_kinds::kind_use;
+use tessera_core::library::import::hold;
+use tessera_core::progress::Progress;
 
 use crate::world::World;
 
@@ -130,6 +136,51 @@ fn fitted_kinds_of_a_library_are_kept_and_taken_back() {
     assert_eq!(told(&train(&[])), told(&fitted), "it is kept when the library is opened again");
     assert_eq!(told(&train(&["--kinds", "preset"])), told(&preset), "and taken back");
     assert_eq!(told(&train(&[])), told(&preset), "until it is chosen again");
+}
+
+#[test]
+fn stopping_while_kinds_are_fitted_keeps_the_usual_ones_until_it_is_judged() {
+    let world = World::new();
+    world.run(["generate", "toys", "--to", "toys", "--instances", "4", "--views", "2", "--side", "48"]).ended(0);
+    world.run(["import", "lib.tessera", "toys"]).ended(0);
+    let session = Session::new(2, 0).unwrap().with_data_folder(world.at("data"));
+    let library = Mutex::new(session.open_library(&world.at("lib.tessera")).unwrap());
+    let stopped = Progress::default();
+    stopped.cancel();
+    session.with_progress(&stopped).fit_kinds(&library, KindChoice::Fitted).unwrap();
+    let used = kind_use(&hold(&library));
+    assert_eq!((used.choice, used.loss), (KindChoice::Fitted, None));
+    session.judge(&library, None).unwrap();
+    let [usual, fitted] = kind_use(&hold(&library)).loss.expect("they are fitted when it is next judged");
+    assert!(fitted <= usual, "{fitted} {usual}");
+    library.into_inner().unwrap().close().unwrap();
+}
+
+#[test]
+fn kinds_are_fitted_anew_when_labelled_images_have_doubled() {
+    let world = World::new();
+    for (folder, seed) in [("toys", "1"), ("more", "2")] {
+        world.run(["generate", "toys", "--to", folder, "--instances", "4", "--views", "2", "--side", "48", "--seed", seed]).ended(0);
+    }
+    let train = |options: &[&str]| world.run(["train", "lib.tessera", "--json"].iter().chain(options)).ended(0).object();
+    let told = |answer: &Value| ["kinds_loss_before", "kinds_loss", "images"].map(|key| answer[key].as_f64().unwrap());
+    world.run(["import", "lib.tessera", "toys"]).ended(0);
+    train(&["--learned-features", "off"]);
+    let [before, after, images] = told(&train(&["--kinds", "fitted"]));
+    assert!(images >= 40.0 && after <= before && before > 0.0, "{before} {after} {images}");
+    // One more image is no doubling: what was fitted stays.
+    let class = fs::read_dir(world.at("more")).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).min().unwrap();
+    let file = fs::read_dir(&class).unwrap().map(|entry| entry.unwrap().path()).min().unwrap();
+    let few = world.at("few").join(class.file_name().unwrap());
+    fs::create_dir_all(&few).unwrap();
+    fs::rename(&file, few.join(file.file_name().unwrap())).unwrap();
+    world.run(["import", "lib.tessera", "few"]).ended(0);
+    assert_eq!(told(&train(&[])), [before, after, images + 1.0]);
+    world.run(["import", "lib.tessera", "more"]).ended(0);
+    let [doubled_before, doubled, all] = told(&train(&[]));
+    assert!(all == 2.0 * images && doubled <= doubled_before, "{all} images");
+    assert!(doubled_before != before, "they were fitted anew: {doubled_before}");
+    assert_eq!(told(&train(&[])), [doubled_before, doubled, all], "once");
 }
 
 #[test]

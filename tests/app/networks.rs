@@ -140,3 +140,48 @@ fn words_find_images_of_a_library_by_a_pair() {
     world.run(["train", "lib.tessera", "--words-network", "off"]).ended(0);
     assert!(pair().is_null());
 }
+
+#[test]
+fn a_network_looks_at_all_images_of_a_library() {
+    let world = with_networks();
+    world.run(["network", "add", "cells", "grid.onnx"]).ended(0);
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    world.run(["vectors", "lib.tessera", "--by", "nothing"]).ended(65).complains("`tessera network list`");
+    world.run(["vectors", "lib.tessera", "--by", "cells", "--drop", "cells"]).ended(2);
+    world.run(["vectors", "lib.tessera", "--name", "mine"]).ended(2);
+    let look = |arguments: &[&str]| world.run(["vectors", "lib.tessera", "--by", "cells", "--json"].iter().chain(arguments));
+    let keys = |answer: &serde_json::Value| ["images", "looked", "changed", "missing"].map(|key| answer[key].as_u64().unwrap());
+    let first = look(&[]).ended(0).object();
+    assert_eq!((first["name"].as_str(), keys(&first)), (Some("cells"), [24, 24, 24, 0]));
+    assert!(first["event"].is_u64() && first["cancelled"] == false, "{first}");
+    let again = look(&[]).ended(0).object();
+    assert!(keys(&again) == [24, 0, 0, 0] && again["event"].is_null(), "{again}");
+
+    // Everything compares by them, also without learned features.
+    world.run(["train", "lib.tessera", "--learned-features", "off"]).ended(0);
+    let found = world.run(["similar", "lib.tessera", "#1", "--by", "cells", "--json"]).ended(0).object();
+    assert!(!found["hits"].as_array().unwrap().is_empty(), "{found}");
+    assert_eq!(world.run("cluster lib.tessera --by cells --clusters 2 --json".split(' ')).ended(0).object()["images"], 24);
+    let map = world.run("map lib.tessera --by cells --to map.csv --rounds 5 --json".split(' ')).ended(0).object();
+    assert_eq!((map["points"].as_u64(), map["by"].as_str()), (Some(24), Some("cells")));
+
+    // One act, which is taken back; another set has a name of its own, and needs no second look.
+    let sets = || world.run(["vectors", "lib.tessera", "--json"]).ended(0).object()["sets"].as_array().unwrap().len();
+    world.run(["undo", "lib.tessera"]).ended(0);
+    assert_eq!(sets(), 0);
+    world.run(["redo", "lib.tessera"]).ended(0);
+    let other = look(&["--name", "mine"]).ended(0).object();
+    assert_eq!((keys(&other), sets()), ([24, 0, 24, 0], 2));
+    look(&["--name", "edges"]).ended(65).complains("built-in");
+    world.file("short.csv", b"path,x,y\ndisc_01_0_0_0_lt.png,1,0\n");
+    world.run("import lib.tessera images --vectors short.csv".split(' ')).ended(0);
+    look(&["--name", "short"]).ended(65).complains("as many values as the set has");
+
+    // What was looked at is in the cache; where that is lost and the files are away, their images
+    // are left out.
+    fs::rename(world.at("images"), world.at("away")).unwrap();
+    assert_eq!(keys(&look(&[]).ended(0).object()), [24, 0, 0, 0]);
+    fs::remove_file(world.at("lib.tessera/cache.db")).unwrap();
+    let lost = look(&[]).ended(1).complains("24 images left out").object();
+    assert_eq!((keys(&lost), sets()), ([24, 0, 0, 24], 3));
+}

@@ -11,7 +11,10 @@ fn trains_in_one_pass_and_says_how_it_went() {
     assert_eq!((answer["images"].as_u64(), answer["classes"].as_u64()), (Some(24), Some(2)));
     assert!(answer["elements"].as_u64().unwrap() > 24 * 100);
     assert_eq!(answer["held_out_accuracy"].as_f64(), Some(1.0), "rings and squares are easily told apart");
-    assert!(answer["train_ms_per_image"].as_f64().unwrap() > 0.0);
+    assert!(answer["train_ms_per_image"].as_f64().unwrap() > 0.0 && answer["network_ms_per_image"] == 0.0);
+    let cells = world.run(["train", "images", "--elements", "network", "--to", "cells", "--json"]).ended(0).object();
+    assert!(cells["train_ms_per_image"].as_f64() > cells["network_ms_per_image"].as_f64(), "{cells}");
+    assert!(cells["network_ms_per_image"].as_f64() > Some(0.0), "{cells}");
     assert_eq!(answer["model"], "model");
     assert_eq!((answer["objects_unknown"].as_u64(), answer["failed"].as_u64()), (Some(0), Some(0)));
     assert!(world.at("model/manifest.ron").is_file());

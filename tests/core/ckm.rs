@@ -51,7 +51,7 @@ pub(crate) fn machine(options: CkmOptions, n: u32) -> Ckm {
 }
 
 /// A progress that is cancelled after so many steps.
-fn cancelled_after(steps: u64) -> Progress {
+pub(crate) fn cancelled_after(steps: u64) -> Progress {
     let shared = std::sync::Arc::new(std::sync::Mutex::new((0, None::<Progress>)));
     let seen = std::sync::Arc::clone(&shared);
     let progress = Progress::watched(move |now| {

@@ -4,6 +4,7 @@ mod acts;
 mod bonds;
 mod chain;
 mod durable;
+mod encoded;
 mod files;
 mod forget;
 mod guesses;

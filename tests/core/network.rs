@@ -1,9 +1,13 @@
 //! The network that comes with the program: the same values as its script computes, the same bits
 //! on any number of threads, and cells as elements of machines.
 
+use std::fs;
+use std::path::Path;
+
 use image::{Rgb, RgbImage};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
+use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::model::RecogniserModel;
@@ -17,6 +21,18 @@ use crate::scenes::scene;
 /// The picture that `benches/make_squeezenet.py` makes.
 fn made() -> RgbImage {
     RgbImage::from_fn(SIDE, SIDE, |x, y| Rgb([x * x / 64 + 3 * y, 5 * x / 2 + y * y / 90, x * y / 32].map(|value| (value % 256) as u8)))
+}
+
+#[test]
+fn its_files_are_those_whose_hashes_are_recorded() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let recorded = fs::read_to_string(root.join("docs/benchmarks/recognition.md")).unwrap();
+    for name in ["squeezenet.onnx", "squeezenet-names.txt"] {
+        let digest = Sha256::digest(fs::read(root.join("assets").join(name)).unwrap());
+        let hash: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let line = format!("{hash}  {name}");
+        assert!(recorded.lines().any(|told| told.trim() == line), "{line}");
+    }
 }
 
 #[test]

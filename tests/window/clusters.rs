@@ -42,6 +42,30 @@ fn clustered() -> World {
 }
 
 #[test]
+fn what_the_network_found_is_hidden_with_a_reason_while_learned_features_are_off() {
+    let mut world = small();
+    world.ctrl(Key::Num0);
+    world.run(Command::FindClusters(ClusterAim { look: Some(Look::Network), clusters: Some(3), ..ClusterAim::default() }));
+    world.until("they are there", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.iterations() == 20));
+    world.rest();
+    world.harness.state_mut().turn_to(Page::Map);
+    world.run(Command::LayOutMap(Some(Look::Network)));
+    world.until("the map is done", |app| app.desk().map().shown().is_some_and(|map| map.trust.is_some()));
+    world.run(Command::UseLearnedFeatures(false));
+    world.until("they are off", |app| !app.desk().recognising().learned().is_on);
+    world.step();
+    assert!(world.shows("The map is not shown") && world.shows("learned features are off"));
+    world.click("Make it by edges and colours");
+    world.until("it is", |app| app.desk().map().shown().is_some_and(|map| map.by == Look::Appearance));
+    world.harness.state_mut().turn_to(Page::Clusters);
+    world.step();
+    assert!(world.shows("The clusters are not shown") && world.shows("the page Train turns these on again"));
+    world.run(Command::UseLearnedFeatures(true));
+    world.until("they are back", |app| app.desk().clusters().answer().is_some());
+    assert!(world.shows("of 12 images by what the network sees"));
+}
+
+#[test]
 fn clusters_are_asked_for_and_found() {
     let mut world = small();
     world.ctrl(Key::Num0);

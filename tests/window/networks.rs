@@ -22,17 +22,30 @@ fn a_network_is_added_and_removed() {
     world.until("no network is listed", |app| app.desk().networks().list().is_some_and(<[_]>::is_empty));
     world.step();
     assert!(world.shows("Networks of your own") && world.shows("None yet. `tessera train"));
+    world.type_into("Name of the network", "mine");
     world.click("Add a network…");
     world.click("Browse files…");
     world.until("it is added", |app| app.desk().networks().list().is_some_and(|list| list.len() == 1));
     world.rest();
     let (name, network) = &world.app().desk().networks().list().unwrap()[0];
-    assert_eq!((name.as_str(), network.image.dimension, network.text.is_none()), ("squeezenet", 1000, true));
-    assert!(world.shows("images, ") && world.shows("ms an image"));
+    assert_eq!((name.as_str(), network.image.dimension, network.text.is_none()), ("mine", 1000, true));
+    assert!(world.shows("images, 227 x 227 pixels") && world.shows("ms an image"));
+    assert!(!cfg!(target_os = "linux") || world.shows("MB of memory when it was tried"));
+    // It looks at the images of the library, in one act.
+    world.click("Look at all images with mine");
+    world.until("its vectors are there", |app| app.desk().state().is_some_and(|state| state.vector_sets().get("mine") == Some(&8)));
+    world.rest();
+    let told = |world: &World, words: &str| world.app().desk().notices().log().iter().any(|notice| notice.words.contains(words));
+    assert!(told(&world, "Looked at 8 images: 8 vectors in `mine` are new or changed"));
+    world.click("Look at all images with mine");
+    world.rest();
+    assert!(told(&world, "Looked at 0 images: 0 vectors in `mine` are new or changed"));
+    world.run(Command::Undo);
+    world.until("it is taken back", |app| app.desk().state().is_some_and(|state| state.vector_sets().is_empty()));
     world.click("Remove");
     world.until("it is removed", |app| app.desk().networks().list().is_some_and(<[_]>::is_empty));
     world.rest();
     // A folder without a network gets a sentence.
-    world.run(Command::AddNetwork(images.path().to_owned()));
+    world.run(Command::AddNetwork(images.path().to_owned(), None));
     world.until("it is refused", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("a folder with an ONNX file")));
 }

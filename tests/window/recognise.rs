@@ -14,7 +14,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 use tessera_core::progress::Progress;
 
-use crate::world::{World, class_folders};
+use crate::world::{World, class_folders, picture};
 
 /// Rings and squares: two classes, three objects each, four views an object.
 fn things(to: &Path) {
@@ -265,4 +265,23 @@ fn what_is_unknown_is_chosen_on_a_curve() {
     world.click("As it was found");
     world.step();
     assert!(world.shows("95 % of the images of known classes are answered"));
+}
+
+#[test]
+fn training_says_what_guessing_comes_to_and_what_is_mixed_up() {
+    let images = tempfile::tempdir().unwrap();
+    // Each picture of one class is in the other, but for one pixel: they cannot be told apart.
+    class_folders(images.path(), &["aa"], 8);
+    std::fs::create_dir_all(images.path().join("bb")).unwrap();
+    for i in 0..8u32 {
+        let mut other = picture(i, 48);
+        other.put_pixel(i, i, Rgb([i as u8, 1, 2]));
+        other.save(images.path().join(format!("bb/{i:03}.png"))).unwrap();
+    }
+    let mut world = World::on(images.path());
+    world.harness.state_mut().turn_to(Page::Train);
+    world.until("it is judged", |app| app.desk().recognising().report().is_some() && !app.desk().jobs().is_busy());
+    world.rest();
+    assert!(world.shows("Always answering with the largest class would be right on 50.0 %."));
+    assert!(world.shows("These classes cannot be told apart yet: aa and bb. More images of them may help."));
 }

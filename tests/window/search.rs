@@ -2,6 +2,7 @@
 //! lessons.
 
 use egui::{Event, Key, Modifiers, PointerButton, pos2};
+use egui_kittest::kittest::Queryable as _;
 use tessera::command::{Command, Crop, ImageQuery};
 use tessera::gui::App;
 use tessera::gui::dialogs::Scripted;
@@ -12,9 +13,10 @@ use tessera::gui::view::Viewer;
 use tessera::session::why::Term;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::Caption;
+use tessera_core::network::{CLASSES, Network};
 
 use crate::keys::{selected, small};
-use crate::world::{World, class_folders};
+use crate::world::{World, class_folders, picture};
 
 fn found(app: &App) -> Vec<u32> {
     app.desk().searching().hits().map(|hits| hits.hits.iter().map(|hit| hit.image.0).collect()).unwrap_or_default()
@@ -305,4 +307,33 @@ fn all_lessons_of_a_query_are_taken_back_in_one_act() {
     world.key(Key::Escape);
     world.run(Command::Undo);
     world.until("one undo brings both back", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 5));
+}
+
+#[test]
+fn a_guessed_word_is_rejected_by_its_x() {
+    let images = tempfile::tempdir().unwrap();
+    class_folders(images.path(), &["aa", "bb"], 4);
+    let mut world = World::on(images.path());
+    world.until("the network has looked at them", |app| app.desk().recognising().learned().seen == 8);
+    // What the network takes the first picture for.
+    let network = Network::shipped().unwrap();
+    let seen = network.look_at(&picture(0, 48)).unwrap();
+    let best = (0..CLASSES).max_by(|a, b| seen.classes()[*a].total_cmp(&seen.classes()[*b])).unwrap();
+    let noun = network.nouns(best)[0];
+    search(&mut world, noun.rsplit([' ', '-']).next().unwrap());
+    let is_guessed = move |app: &App, id: ItemId| {
+        app.desk().searching().hit(id).is_some_and(|hit| hit.guessed.iter().any(|word| word.guess.noun == noun))
+    };
+    let hits = world.app().desk().searching().hits().unwrap().images.clone();
+    let id = hits.iter().copied().find(|id| is_guessed(world.app(), *id)).expect("the first picture, by its noun");
+    world.harness.state_mut().view_mut().selection.set([id]);
+    world.until("the reasons are there", |app| app.desk().searching().why().is_some_and(|why| why.image == id));
+    let x = format!("Reject the guess {noun}");
+    world.harness.get_by_label(&x).scroll_to_me();
+    world.harness.run_steps(20);
+    world.click(&x);
+    world.until("it is not guessed again", |app| !is_guessed(app, id));
+    assert!(!world.shows(&x));
+    world.run(Command::Undo);
+    world.until("undo takes that back", |app| is_guessed(app, id));
 }

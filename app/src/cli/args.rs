@@ -136,7 +136,8 @@ pub(super) enum Command {
     Similar(Similar),
     /// Lay all images out in the plane, those that look alike near each other, and draw that
     Map(Map),
-    /// List the sets of vectors that were brought to a library, or take one off
+    /// List the sets of vectors that were brought to a library, bring one by a network, or take one
+    /// off
     Vectors(Vectors),
     /// Find copies and near copies: recompressed, resized, rotated, mirrored or cropped
     Duplicates(Duplicates),

@@ -20,6 +20,8 @@ use crate::session::clusters::write_clusters;
 
 /// Iterations where none are asked for.
 const ITERATIONS: u32 = 20;
+/// The way out where kept clusters are hidden.
+const SHOW_AGAIN: &str = "`tessera train LIBRARY --learned-features on` shows them again, and --again or --by finds others in their place";
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done> {
     if let Some((number, class)) = &arguments.name {
@@ -27,10 +29,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
     }
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
-        let is_said = say(librarian, &mut hold(library), arguments)?;
-        let changed = changed(librarian, library, arguments)?;
         // Merging and splitting take none of these options.
         let is_same = arguments.by.is_none() && arguments.clusters.is_none() && !arguments.again;
+        if is_same {
+            check_shown(&hold(library))?;
+        }
+        let is_said = say(librarian, &mut hold(library), arguments)?;
+        let changed = changed(librarian, library, arguments)?;
         let is_shown = is_same && !is_said && arguments.iterations.is_none() && changed.is_none();
         let kept = if changed.is_some() { changed } else { hold(library).clusters()? };
         let same = match &kept {
@@ -83,6 +88,15 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
         answer(librarian, &library, &kept, &clusters, left_out, arguments.k);
         Ok(if missing > 0 { Done::Partly } else { Done::Whole })
     })
+}
+
+/// Checks that no clusters were kept that learned features, which are off, take part in.
+fn check_shown(library: &Library) -> Result<(), Error> {
+    if !library.hides_clusters()? {
+        return Ok(());
+    }
+    let (expected, found) = ("clusters without learned features, which are off", "those found last by what the network sees");
+    Err(Error::data(library.folder(), expected, found, SHOW_AGAIN))
 }
 
 /// The kept clusters, merged or split where that is asked for, and kept so; they are gone on with
@@ -145,6 +159,7 @@ fn say(librarian: &Librarian<'_>, library: &mut Library, arguments: &Cluster) ->
 
 /// Labels the images of a cluster.
 fn name(librarian: &Librarian<'_>, library: &mut Library, number: usize, class: &str) -> Result<Done> {
+    check_shown(library)?;
     let kept = library.clusters()?;
     let cluster = kept.iter().flat_map(|kept| kept.describe(library)).find(|cluster| cluster.number == number);
     let Some(cluster) = cluster else {

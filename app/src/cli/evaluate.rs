@@ -118,6 +118,7 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
                 "objects_unknown": unknown, "untrained": untrained, "classes": machine.ckm.classes().len(), "elements": machine.ckm.n_elements(),
                 "train_ms_per_image": machine.ms_per_image(), "learn_ms_per_image": weights.as_ref().map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.as_ref().map_or(0, |(report, _)| report.epochs), "test_ms_per_image": tested.ms_per_image(),
+                "network_ms_per_image": tested.network_ms_per_image(),
                 "model_bytes": model_bytes, "pairs_compared": tested.share_compared(),
                 "classes_answered": tested.classes.iter().zip(tested.answered()).map(|(class, n)| (class.clone(), json!(n))).collect::<serde_json::Map<_, _>>(),
                 "confusion": {"classes": tested.classes, "counts": tested.confusion}})

@@ -58,7 +58,8 @@ pub(super) fn run(session: &Session, arguments: &EvalSets, out: &Output) -> Resu
                 json!({"set": name, "n_train": n_train, "n_test": tested.n(), "untrained": untrained, "classes": classes.len(), "accuracy": tested.accuracy(),
                     "accuracy_spread": accuracy.overall.spread, "mean_class_accuracy": accuracy.mean_recall.value,
                     "largest_class": largest, "calibration_error": error, "calibration_error_by_chance": by_chance,
-                    "train_ms_per_image": learned.ms_per_image(), "test_ms_per_image": tested.ms_per_image()})
+                    "train_ms_per_image": learned.ms_per_image(), "test_ms_per_image": tested.ms_per_image(),
+                    "network_ms_per_image": tested.network_ms_per_image()})
             },
             || {
                 format!(

@@ -336,6 +336,13 @@ pub(super) struct Vectors {
     /// The library
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
+    /// Look at all images with this network of yours (`tessera network list`), and bring its
+    /// vectors as a set of its name; a second time only new or changed images are looked at
+    #[arg(long, value_name = "NETWORK", conflicts_with = "drop")]
+    pub(super) by: Option<String>,
+    /// With --by: another name for the set
+    #[arg(long, value_name = "SET", requires = "by")]
+    pub(super) name: Option<String>,
     /// Take this set off all images; `undo` brings it back
     #[arg(long, value_name = "NAME")]
     pub(super) drop: Option<String>,

@@ -18,6 +18,10 @@ use crate::session::map::{Colouring, LegendEntry, MapColour, MapFile};
 use crate::session::map_file::{DrawnMap, check_place};
 use crate::session::reports::last_report;
 
+/// What is said where kept clusters are hidden.
+const HIDDEN: &str = "The clusters found last are by what the network sees, and learned features are off, so that no image has a colour; \
+                      `tessera train LIBRARY --learned-features on` turns them on, `tessera cluster LIBRARY --by` finds others.";
+
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Map) -> Result<Done> {
     let (session, out, to) = (librarian.session, librarian.out, arguments.to.as_path());
     if arguments.thumbnails && MapFile::of(to)? != MapFile::Png {
@@ -54,15 +58,18 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Map) -> Result<Done> {
         };
         let seconds = begun.elapsed().as_secs_f64();
         let trust = out.watched(progress, || session.map_trust(&points, &places, progress))?;
-        let (state, report, clusters) = {
+        let (state, report, clusters, is_hidden) = {
             let library = hold(library);
+            let is_hidden = arguments.colour == MapColour::Cluster && library.hides_clusters()?;
             let kept = if arguments.colour == MapColour::Cluster { library.clusters()? } else { None };
             let clusters = kept.map(|kept| kept.describe(&library)).unwrap_or_default();
-            (library.state().clone(), last_report(&library), clusters)
+            (library.state().clone(), last_report(&library), clusters, is_hidden)
         };
         let usual = &clusters[..usual_clusters(&clusters)];
         let colouring = Colouring::new(&state, report.as_ref().map(|(_, report)| report), usual, images, arguments.colour);
-        if clusters.is_empty() && arguments.colour == MapColour::Cluster {
+        if is_hidden {
+            out.note(HIDDEN);
+        } else if clusters.is_empty() && arguments.colour == MapColour::Cluster {
             out.note("No clusters were found yet, so that no image has a colour; `tessera cluster` finds them.");
         }
         if report.is_none() && matches!(arguments.colour, MapColour::Score | MapColour::Error) {

@@ -60,7 +60,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     };
     let trained = out.watched(session.progress(), || session.train(&arguments.folder, &open_options(&arguments.build), &options))?;
     tell(&trained, out);
-    let Trained { recogniser, data, failed, train_ms_per_image, weights, kinds, accuracy, .. } = trained;
+    let Trained { recogniser, data, failed, train_ms_per_image, network_ms_per_image, weights, kinds, accuracy, .. } = trained;
     failures.skipped(&data.skipped)?;
     for failed in failed {
         failures.file(&failed.path, failed.error)?;
@@ -85,7 +85,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
         kinds: kinds.map(|found| found.loss),
         recalls: recalls(ckm.classes().iter().map(|class| class.name.as_str()), accuracy.as_ref()),
     };
-    answer(out, &recogniser, failed, Some(train_ms_per_image), weights.as_ref(), &told, &to);
+    answer(out, &recogniser, failed, Some([train_ms_per_image, network_ms_per_image]), weights.as_ref(), &told, &to);
     Ok(done)
 }
 
@@ -185,12 +185,12 @@ struct Told {
     recalls: Vec<(String, Estimate)>,
 }
 
-/// Prints the statistics of training.
+/// Prints the statistics of training; `ms` is the time of an image, and what networks took of it.
 fn answer(
     out: &Output,
     recogniser: &RecogniserModel,
     failed: usize,
-    ms: Option<f64>,
+    ms: Option<[f64; 2]>,
     weights: Option<&(LearnReport, f64)>,
     told: &Told,
     to: &Path,
@@ -208,7 +208,7 @@ fn answer(
                 "unknown": metrics.unknown.map(|bar| json!({"answered": 1.0 - bar.taken, "found": bar.found})),
                 "answered": metrics.unknown_curve.points.iter().map(|point| json!({"answered": point.answered(), "right": point.right, "found": point.bar.found})).collect::<Vec<_>>(),
                 "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": ckm.options().has_network_cells(),
-                "train_ms_per_image": ms, "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
+                "train_ms_per_image": ms.map(|[all, _]| all), "network_ms_per_image": ms.map(|[_, network]| network), "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs),
                 "kinds": ckm.options().kinds.iter().map(kind_in_json).collect::<Vec<_>>(),
                 "kinds_loss": told.kinds.map(|loss| loss[1]), "kinds_loss_before": told.kinds.map(|loss| loss[0]), "model": to.to_string_lossy()})
@@ -229,7 +229,8 @@ fn answer(
                 }
                 None => "no class has two objects to judge it by".into(),
             };
-            let ms = ms.map_or_else(String::new, |ms| format!(", {ms:.2} ms an image"));
+            let of_network = |network: f64| if network > 0.0 { format!(", {network:.2} of these the network's") } else { String::new() };
+            let ms = ms.map_or_else(String::new, |[all, network]| format!(", {all:.2} ms an image{}", of_network(network)));
             let mut of_classes = String::new();
             for (class, recall) in told.recalls.iter().take(TOLD) {
                 let _ = write!(of_classes, "\n  {:5.1} +- {:4.1} % of {class}", 100.0 * recall.value, 100.0 * recall.spread);

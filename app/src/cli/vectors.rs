@@ -9,13 +9,14 @@ use tessera_core::Error;
 use tessera_core::data::named_vectors::NamedVectors;
 use tessera_core::error::display;
 use tessera_core::library::brought::{SET_NAME, VectorsRead, set_name};
+use tessera_core::library::encoded::Encoded;
 use tessera_core::library::{Library, hold};
 
-use super::Done;
 use super::acts::tell_with;
 use super::librarian::{Librarian, count};
 use super::library_args::{Import, Vectors};
 use super::output::{Failures, NO_IMAGE, SEVERAL_IMAGES, TOLD};
+use super::{AlreadyPrinted, Done};
 
 /// The reason that a report gives for vectors whose image was not found.
 const UNMATCHED: &str = "vectors";
@@ -85,7 +86,43 @@ impl<'a> Brought<'a> {
     }
 }
 
+/// Looks at all images with a network, and brings its vectors.
+fn look(librarian: &Librarian<'_>, arguments: &Vectors, network: &str) -> Result<Done> {
+    let library = librarian.open(&arguments.library)?;
+    librarian.with_shared(library, |library| {
+        let session = librarian.session;
+        let bring = || session.bring_network_vectors(library, network, arguments.name.as_deref());
+        let Encoded { set, dimension, images, looked, missing, changed, act, cancelled } =
+            librarian.out.watched(session.progress(), bring)?;
+        if missing > 0 {
+            librarian.out.note(&format!("{} left out: their files are not there, or hold other bytes now", count(missing, "image")));
+        }
+        let library = hold(library);
+        librarian.out.answer(
+            || {
+                let mut answer = json!({"name": set, "network": network, "values": dimension, "images": images, "looked": looked,
+                    "missing": missing, "changed": changed, "cancelled": cancelled, "event": act.map(|act| act.0)});
+                librarian.add_head(&library, &mut answer);
+                answer
+            },
+            || {
+                let of = count(images - missing, "image");
+                let done = if cancelled { "; it was stopped, and what was done stays" } else { "" };
+                format!("vectors `{set}` of {dimension} values: looked at {looked} of {of}, {changed} new or changed{done}")
+            },
+        );
+        match (cancelled, missing) {
+            (true, _) => Err(AlreadyPrinted(Error::Cancelled).into()),
+            (false, 0) => Ok(Done::Whole),
+            (false, _) => Ok(Done::Partly),
+        }
+    })
+}
+
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Vectors) -> Result<Done> {
+    if let Some(network) = &arguments.by {
+        return look(librarian, arguments, network);
+    }
     librarian.with(&arguments.library, |library| {
         if let Some(name) = &arguments.drop {
             let event = library.drop_vectors(name)?;
@@ -100,7 +137,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Vectors) -> Result<Done
             || json!({"sets": sets.iter().map(|(name, images, values)| json!({"name": name, "images": images, "values": values})).collect::<Vec<_>>()}),
             || {
                 if sets.is_empty() {
-                    return "No vectors were brought yet: `tessera import LIBRARY FOLDER --vectors FILE` does.".into();
+                    return "No vectors were brought yet: `tessera import LIBRARY FOLDER --vectors FILE` does, or `tessera vectors LIBRARY --by NETWORK`."
+                        .into();
                 }
                 let line = |(name, images, values): &(&str, usize, usize)| format!("{name}: {}, {values} values", count(*images, "image"));
                 sets.iter().map(line).collect::<Vec<_>>().join("\n")

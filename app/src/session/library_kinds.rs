@@ -54,7 +54,8 @@ impl Fitted {
 impl Session {
     /// Chooses how much kinds and places count for the recogniser of a library. What is not the
     /// preset's is fitted to its images, kept with it and put into use; with fewer than two classes
-    /// nothing is. When cancelled, it is the best so far.
+    /// nothing is. When cancelled, it is the best so far; the preset's, until it is next judged,
+    /// where too few images were judged by then.
     ///
     /// # Errors
     /// As [`fit`]; [`tessera_core::Error::Io`].
@@ -67,9 +68,10 @@ impl Session {
         // What was fitted before takes no part, so that a seed and the images give the answer.
         let found = self.pool.install(|| fit(&ckm.with_kernels(&usual)?, JUDGED, with_places, self.seed, &self.progress))?;
         let library = &mut *hold(library);
+        let images = if found.is_cut_short() { 0 } else { ckm.examples().count() };
+        let loss = Some(found.loss).filter(|_| !found.is_cut_short());
         let fitted = Some(Fitted { choice, usual, kernels: found.kernels });
-        let images = ckm.examples().count();
-        keep(library, &KindUse { choice, fitted, images, loss: Some(found.loss), words: String::new() })?;
+        keep(library, &KindUse { choice, fitted, images, loss, words: String::new() })?;
         put_to_use(library)
     }
 

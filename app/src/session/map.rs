@@ -255,7 +255,7 @@ impl Session {
     fn check_look(&self, library: &Library, by: Option<&Look>) -> Result<()> {
         let expected = match by {
             Some(Look::Network) if !library.has_learned_features() => {
-                "given where learned features are on, which `tessera train --learned on` turns on"
+                "given where learned features are on, which `tessera train LIBRARY --learned-features on` turns on"
             }
             Some(Look::Brought(set)) if !library.state().vector_sets().contains_key(&**set) => {
                 "appearance, edges, colours, network, words, elements or a set that `tessera vectors` lists"

@@ -2,10 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use rayon::prelude::*;
 use tessera_core::ckm::CkmOptions;
 use tessera_core::ckm::presets::of_encoder;
+use tessera_core::library::Library;
+use tessera_core::library::encoded::{self, Encoded};
 use tessera_core::network::brought::explore;
 use tessera_core::network::folder::look_in;
 use tessera_core::network::{BroughtNetwork, ImageWishes, NetworkFolder, trial};
@@ -78,6 +81,16 @@ impl Session {
     /// As [`NetworkFolder::find`].
     pub fn machine_of_network(&self, name: &str) -> Result<CkmOptions> {
         Ok(of_encoder(self.networks().find(name)?.elements(name)))
+    }
+
+    /// Has the image encoder of the network of this name look at all images of a library that it
+    /// has not looked at, and takes their vectors in as a set of the network's name, or of another.
+    ///
+    /// # Errors
+    /// As [`NetworkFolder::find`] and [`encoded::bring`].
+    pub fn bring_network_vectors(&self, library: &Mutex<Library>, name: &str, set: Option<&str>) -> Result<Encoded> {
+        let hash = self.networks().find(name)?.image.identity();
+        self.pool.install(|| encoded::bring(library, &hash, set.unwrap_or(name), &self.progress))
     }
 
     /// How well each image fits words, from -1 to 1, by the two encoders of the network of this

@@ -71,6 +71,8 @@ pub struct Trained {
     pub featureless: usize,
     /// Milliseconds of training an image: one pass, without decoding.
     pub train_ms_per_image: f64,
+    /// What networks took of that.
+    pub network_ms_per_image: f64,
     /// How weights were learned, and the milliseconds it took an image.
     pub weights: Option<(LearnReport, f64)>,
     /// How kinds were fitted, if they were.
@@ -92,7 +94,7 @@ impl Session {
         self.pool.install(|| {
             let data = Dataset::open(folder, open, &self.progress)?;
             let learned = recognition::learn(&data, |_| true, &options.ckm, &*self.decoder, &self.progress)?;
-            let train_ms_per_image = learned.ms_per_image();
+            let (train_ms_per_image, network_ms_per_image) = (learned.ms_per_image(), learned.network_ms_per_image());
             let Learned { mut ckm, failed, featureless, .. } = learned;
             let search = options.search.unwrap_or_else(|| Search::for_images(ckm.examples().count()));
             ckm.set_search_watched(search, &self.progress)?;
@@ -113,7 +115,7 @@ impl Session {
                     (None, take_in(&mut recogniser, &judgement, options.terms))
                 }
             };
-            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image, weights, kinds, accuracy })
+            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image, network_ms_per_image, weights, kinds, accuracy })
         })
     }
 

@@ -49,6 +49,8 @@ const HARDLY: f64 = 0.05;
 const FOLDS: usize = 5;
 /// Images below which nothing is chosen.
 const FEW: usize = 40;
+/// Images that all kinds judge before others are.
+const TURN: usize = 32;
 
 /// What was chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +71,11 @@ pub struct KernelFit {
 }
 
 impl KernelFit {
+    /// Whether it was cancelled before enough images were judged to choose anything.
+    pub fn is_cut_short(&self) -> bool {
+        self.is_cancelled && self.judged < FEW
+    }
+
     /// Whether other kernels were chosen than those of before.
     pub fn is_other(&self) -> bool {
         self.kernels != self.before
@@ -76,13 +83,13 @@ impl KernelFit {
 }
 
 /// Chooses kernels by at most `images` of a machine's training images ([`JUDGED`] is usual), costs
-/// and reaches of place only if `with_places`. When cancelled, it answers with the best so far,
-/// once all kinds have judged the images. Nothing is chosen by fewer than 40 images. Learned
-/// weights of elements should not be there: they know the images that they were learned from. Equal
-/// on any number of threads.
+/// and reaches of place only if `with_places`. When cancelled, it answers with the best so far, by
+/// the images that all kinds have judged by then. Nothing is chosen by fewer than 40 images: the
+/// kernels of before stay. Learned weights of elements should not be there: they know the images
+/// that they were learned from. Equal on any number of threads.
 ///
 /// # Errors
-/// [`Error::Cancelled`].
+/// Those of judging; never [`Error::Cancelled`].
 ///
 /// # Complexity
 /// As scoring each of the images, once or with places six times.
@@ -95,14 +102,17 @@ pub fn fit(ckm: &Ckm, images: usize, with_places: bool, seed: u64, progress: &Pr
     if ckm.classes.len() < 2 || trial.images.len() < FEW {
         return Ok(found);
     }
-    let mut table: Vec<Vec<Scores>> = Vec::new();
-    for (k, kernel) in found.before.iter().enumerate() {
-        table.push(if used.contains(&k) { trial.scores(k, *kernel)? } else { Vec::new() });
+    let kinds: Vec<(usize, LeafKernel)> = used.iter().map(|&k| (k, found.before[k])).collect();
+    let mut table: Vec<Vec<Scores>> = found.before.iter().map(|_| Vec::new()).collect();
+    found.is_cancelled = trial.judge(&kinds, &mut table)?;
+    (found.judged, found.steps) = (trial.images.len(), trial.steps);
+    if found.judged < FEW {
+        return Ok(found);
     }
     let preset: Vec<f64> = found.before.iter().map(|kernel| f64::from(kernel.weight)).collect();
     let mut losses = trial.losses(&table, &preset);
     found.loss = [share(&losses); 2];
-    let places = if with_places { &used[..] } else { &[] };
+    let places = if with_places && !found.is_cancelled { &used[..] } else { &[] };
     match trial.places(places, &preset, &mut table, &mut losses, &mut found.kernels) {
         Err(Error::Cancelled) => found.is_cancelled = true,
         outcome => outcome?,
@@ -168,16 +178,51 @@ impl<'a> Trial<'a> {
         Self { ckm, images, progress, steps: 0 }
     }
 
-    /// The scores of all images by kind `k` alone with this kernel, its weight taken as 1.
-    fn scores(&mut self, k: usize, kernel: LeafKernel) -> Result<Vec<Scores>> {
+    /// Has all images judged by each of some kinds alone, some images of all classes at a time.
+    /// When cancelled, only images that all of these kinds have judged stay. Returns whether it
+    /// was.
+    fn judge(&mut self, kinds: &[(usize, LeafKernel)], table: &mut [Vec<Scores>]) -> Result<bool> {
+        let mut of_class: BTreeMap<ClassId, usize> = BTreeMap::new();
+        let mut order: Vec<(usize, usize)> = Vec::new();
+        for (i, image) in self.images.iter().enumerate() {
+            let turn = of_class.entry(image.class).or_default();
+            order.push((*turn, i));
+            *turn += 1;
+        }
+        order.sort_unstable();
+        let mut judged: Vec<BTreeMap<usize, Scores>> = kinds.iter().map(|_| BTreeMap::new()).collect();
+        let mut stay: BTreeSet<usize> = BTreeSet::new();
+        let mut is_cancelled = false;
+        for turn in order.chunks(TURN) {
+            let images: Vec<usize> = turn.iter().map(|(_, i)| *i).collect();
+            match kinds.iter().map(|(k, kernel)| self.scores(*k, *kernel, &images)).collect::<Result<Vec<_>>>() {
+                Ok(scores) => judged.iter_mut().zip(scores).for_each(|(judged, scores)| judged.extend(images.iter().copied().zip(scores))),
+                Err(Error::Cancelled) => {
+                    is_cancelled = true;
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+            stay.extend(images);
+        }
+        for ((k, _), judged) in kinds.iter().zip(judged) {
+            table[*k] = judged.into_values().collect();
+        }
+        let mut i = 0..;
+        self.images.retain(|_| i.next().is_some_and(|i| stay.contains(&i)));
+        Ok(is_cancelled)
+    }
+
+    /// The scores of some images by kind `k` alone with this kernel, its weight taken as 1.
+    fn scores(&mut self, k: usize, kernel: LeafKernel, images: &[usize]) -> Result<Vec<Scores>> {
         let kind = ElementKind { kernel, ..self.ckm.options.kinds[k].clone() };
         let examples: Vec<&Kept> = self.ckm.examples().map(|(_, example)| &example.elements).collect();
         let judge = |image: &Image| {
             self.progress.step()?;
             Ok(self.ckm.kind_scores(k, &kind, &examples[image.place].get(), Without::Images(&image.without)))
         };
-        let scores = self.images.par_iter().map(judge).collect::<Result<Vec<Scores>>>()?;
-        self.steps += self.images.len() as u64;
+        let scores = images.par_iter().map(|&i| judge(&self.images[i])).collect::<Result<Vec<Scores>>>()?;
+        self.steps += images.len() as u64;
         Ok(scores)
     }
 
@@ -190,12 +235,13 @@ impl<'a> Trial<'a> {
         losses: &mut Vec<f64>,
         kernels: &mut [LeafKernel],
     ) -> Result<()> {
+        let all: Vec<usize> = (0..self.images.len()).collect();
         for &k in used {
             let before = kernels[k];
             let start = losses.clone();
             for (cost, reach) in PLACES {
                 let kernel = LeafKernel { cost: cost * before.cost, reach: reach * before.reach, ..before };
-                let scores = self.scores(k, kernel)?;
+                let scores = self.scores(k, kernel, &all)?;
                 let now = std::mem::replace(&mut table[k], scores);
                 let other = self.losses(table, weights);
                 if self.is_less(&other, &start, CLEARLY) && share(&other) < share(losses) {

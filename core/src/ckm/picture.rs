@@ -1,6 +1,7 @@
 //! Elements cut from pictures: corners, gradient histograms, colours and cells of networks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Ckm;
 use super::element::{Cut, ElementSet, Elements};
@@ -34,7 +35,17 @@ impl Ckm {
     /// # Errors
     /// As [`Ckm::elements_from_own`].
     pub fn elements_with(&self, picture: &Picture, own: &[OwnElements<'_>]) -> Result<Elements> {
-        cut(picture, &self.cut, &self.options().kinds, own)
+        cut(picture, &self.cut, &self.options().kinds, own, &mut Duration::default())
+    }
+
+    /// As [`Ckm::elements`], with the time that networks took of it.
+    ///
+    /// # Errors
+    /// As [`Ckm::elements`].
+    pub fn elements_timed(&self, picture: &Picture) -> Result<(Elements, Duration)> {
+        let mut network = Duration::ZERO;
+        let elements = cut(picture, &self.cut, &self.options().kinds, &[], &mut network)?;
+        Ok((elements, network))
     }
 }
 
@@ -61,8 +72,18 @@ impl Elements {
     /// [`crate::Error::Option`] when the side or an option of a kind is out of range;
     /// [`crate::Error::Value`] when a kind is the caller's own.
     pub fn of(picture: &Picture, side: u32, kinds: &[ElementKind]) -> Result<Self> {
+        Ok(Self::timed(picture, side, kinds)?.0)
+    }
+
+    /// As [`Elements::of`], with the time that networks took of it.
+    ///
+    /// # Errors
+    /// As [`Elements::of`].
+    pub fn timed(picture: &Picture, side: u32, kinds: &[ElementKind]) -> Result<(Self, Duration)> {
         check_kinds(side, kinds)?;
-        cut(picture, &Cut::of(side, kinds), kinds, &[])
+        let mut network = Duration::ZERO;
+        let elements = cut(picture, &Cut::of(side, kinds), kinds, &[], &mut network)?;
+        Ok((elements, network))
     }
 
     /// The elements of `kinds`, all of them cells of the network, from what it has seen in a
@@ -100,7 +121,19 @@ fn cells(seen: &Seen, options: &NetworkOptions, width: u32, height: u32, unit: f
     ElementSet::dense(&positions, &rows, network::CHANNELS)
 }
 
-fn cut(picture: &Picture, cut: &Arc<Cut>, kinds: &[ElementKind], own: &[OwnElements<'_>]) -> Result<Elements> {
+/// Does something, and adds the time that it takes.
+#[cfg(feature = "network")]
+fn timed<T>(time: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let start = std::time::Instant::now();
+    let done = work();
+    *time += start.elapsed();
+    done
+}
+
+/// Cuts a picture; adds the time that networks take to `network`.
+fn cut(picture: &Picture, cut: &Arc<Cut>, kinds: &[ElementKind], own: &[OwnElements<'_>], network: &mut Duration) -> Result<Elements> {
+    #[cfg(not(feature = "network"))]
+    let _ = network;
     let size = picture.size;
     let (width, height) = resize::fit(size.0, size.1, cut.side);
     let work = resize::resize_rgb(&picture.pixels, width, height);
@@ -132,11 +165,14 @@ fn cut(picture: &Picture, cut: &Arc<Cut>, kinds: &[ElementKind], own: &[OwnEleme
             #[cfg(feature = "network")]
             ElementSource::Network(options) => {
                 // Of all pixels, for it takes more of them than there are working pixels.
-                cells(&Network::shipped()?.look_at(&picture.pixels)?, options, width, height, unit)
+                let shipped = Network::shipped()?;
+                let seen = timed(network, || shipped.look_at(&picture.pixels))?;
+                cells(&seen, options, width, height, unit)
             }
             #[cfg(feature = "network")]
             ElementSource::Encoder(options) => {
-                let (seen, form) = (folder::needed(options)?.look_at(&picture.pixels)?, cell_form(options.dimension));
+                let (encoder, form) = (folder::needed(options)?, cell_form(options.dimension));
+                let seen = timed(network, || encoder.look_at(&picture.pixels))?;
                 let cells = seen.cells(options.grid);
                 let positions: Vec<_> = cells.iter().map(|c| self::middle(c.x, c.y, width, height)).collect();
                 let rows: Vec<u8> = cells.iter().flat_map(|c| c.values.iter().map(|value| form.quantised(*value))).collect();

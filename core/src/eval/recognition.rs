@@ -32,12 +32,19 @@ pub struct Learned {
     /// Time of turning decoded images into stored elements, without decoding: that of all threads
     /// divided by their number.
     pub time: Duration,
+    /// What networks took of that.
+    pub network: Duration,
 }
 
 impl Learned {
     /// Milliseconds of training for each image that was learned.
     pub fn ms_per_image(&self) -> f64 {
         per_image(self.time, self.ckm.examples().count())
+    }
+
+    /// What networks took of [`Learned::ms_per_image`].
+    pub fn network_ms_per_image(&self) -> f64 {
+        per_image(self.network, self.ckm.examples().count())
     }
 }
 
@@ -53,11 +60,13 @@ pub fn learn(
     decoder: &dyn Decoder,
     progress: &Progress,
 ) -> Result<Learned> {
-    let mut learned = Learned { ckm: Ckm::new(options.clone())?, failed: Vec::new(), featureless: 0, time: Duration::ZERO };
+    let (time, network) = (Duration::ZERO, Duration::ZERO);
+    let mut learned = Learned { ckm: Ckm::new(options.clone())?, failed: Vec::new(), featureless: 0, time, network };
     let chosen: Vec<usize> = (0..data.items.len()).filter(|&i| keep(i)).collect();
     progress.begin("Training", chosen.len() as u64);
-    in_turns(data, &chosen, options, decoder, progress, |turn, time| {
+    in_turns(data, &chosen, options, decoder, progress, |turn, time, network| {
         learned.time += time;
+        learned.network += network;
         for (i, elements) in turn {
             let start = Instant::now();
             let item = &data.items[i];
@@ -115,6 +124,8 @@ pub struct RecognitionScores {
     /// Time from decoded image to answer: for elements that of all threads divided by their number,
     /// for scores wall time.
     pub time: Duration,
+    /// What networks took of that.
+    pub network: Duration,
 }
 
 /// What a test image shows.
@@ -131,7 +142,8 @@ impl RecognitionScores {
         classes.sort();
         classes.dedup();
         let confusion = vec![vec![0; classes.len()]; classes.len()];
-        Self { classes, confusion, margins: Vec::new(), objects: BTreeMap::new(), pairs: (0, 0), failed: Vec::new(), time: Duration::ZERO }
+        let (time, network) = (Duration::ZERO, Duration::ZERO);
+        Self { classes, confusion, margins: Vec::new(), objects: BTreeMap::new(), pairs: (0, 0), failed: Vec::new(), time, network }
     }
 
     /// Counts an answer about an image of an object, if that is known, with its lead.
@@ -186,6 +198,11 @@ impl RecognitionScores {
     pub fn ms_per_image(&self) -> f64 {
         per_image(self.time, self.n())
     }
+
+    /// What networks took of [`RecognitionScores::ms_per_image`].
+    pub fn network_ms_per_image(&self) -> f64 {
+        per_image(self.network, self.n())
+    }
 }
 
 /// Classifies every image of `data` that can be decoded and that `keep` says yes to.
@@ -208,7 +225,7 @@ pub fn test(
     for (_, example) in ckm.examples() {
         kinds.iter_mut().zip(example.elements.counts()).for_each(|(n, count)| *n += count as u64);
     }
-    in_turns(data, &chosen, ckm.options(), decoder, progress, |turn, time| {
+    in_turns(data, &chosen, ckm.options(), decoder, progress, |turn, time, network| {
         let start = Instant::now();
         let answer = |(i, elements): &(usize, Result<Elements>)| {
             let scores = elements.as_ref().ok().map(|elements| ckm.scores(elements, Without::Nothing));
@@ -216,6 +233,7 @@ pub fn test(
         };
         let answers: Vec<_> = turn.par_iter().map(answer).collect();
         tested.time += time + start.elapsed();
+        tested.network += network;
         if tested.n() < PAIRS_OF {
             let pairs = turn.par_iter().filter_map(|(_, elements)| elements.as_ref().ok()).map(|elements| pairs(ckm, elements, &kinds));
             let (compared, all) = pairs.reduce(|| (0, 0), |one, other| (one.0 + other.0, one.1 + other.1));
@@ -247,14 +265,14 @@ fn pairs(ckm: &Ckm, query: &Elements, kinds: &[u64]) -> (u64, u64) {
 
 /// Decodes and cuts the chosen items, each in one task, so that there are no more full pictures in
 /// memory than threads, and hands on the elements of a few at a time with the time that cutting
-/// took: that of all threads divided by their number.
+/// took, and networks of that: those of all threads divided by their number.
 fn in_turns(
     data: &Dataset,
     chosen: &[usize],
     options: &CkmOptions,
     decoder: &dyn Decoder,
     progress: &Progress,
-    mut work: impl FnMut(Vec<(usize, Result<Elements>)>, Duration),
+    mut work: impl FnMut(Vec<(usize, Result<Elements>)>, Duration, Duration),
 ) -> Result<()> {
     let threads = rayon::current_num_threads();
     for turn in chosen.chunks(8 * threads) {
@@ -262,12 +280,14 @@ fn in_turns(
             progress.step()?;
             let picture = data.picture(i, decoder, SIDE, progress);
             let start = Instant::now();
-            let elements = picture.and_then(|picture| Elements::of(&picture, options.side, &options.kinds));
-            Ok(((i, elements), start.elapsed()))
+            let cut = picture.and_then(|picture| Elements::timed(&picture, options.side, &options.kinds));
+            let network = cut.as_ref().map_or(Duration::ZERO, |(_, network)| *network);
+            Ok(((i, cut.map(|(elements, _)| elements)), (start.elapsed(), network)))
         };
-        let (turn, times): (Vec<_>, Vec<Duration>) = turn.par_iter().map(cut).collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        let sharing = threads.min(turn.len()).max(1);
-        work(turn, times.iter().sum::<Duration>() / sharing as u32);
+        let (turn, times): (Vec<_>, Vec<(Duration, Duration)>) = turn.par_iter().map(cut).collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let sharing = threads.min(turn.len()).max(1) as u32;
+        let (all, network): (Vec<Duration>, Vec<Duration>) = times.into_iter().unzip();
+        work(turn, all.iter().sum::<Duration>() / sharing, network.iter().sum::<Duration>() / sharing);
     }
     Ok(())
 }

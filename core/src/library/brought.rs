@@ -63,16 +63,7 @@ impl Acts<'_> {
     /// [`crate::Error::Unfit`] for a name that a set cannot have, for vectors with another number
     /// of values than those that other images have in the set, and for one set too many.
     pub fn bring_vectors(&self, set: &str, vectors: &NamedVectors) -> Result<(VectorsRead, Draft)> {
-        let set = set_name(set).map_err(|found| self.unfit("name of vectors", found, SET_NAME))?;
-        let sets = self.state.set_names();
-        if !sets.contains(set.as_str()) && sets.len() >= MOST_SETS {
-            return Err(self.unfit("vectors", format!("{MOST_SETS} sets and one more"), "at most 32 sets"));
-        }
-        let having = self.state.records().iter().filter_map(|image| image.vectors.get(&set));
-        if let Some(other) = having.map(|vector| vector.values().len()).find(|values| *values != vectors.dimension) {
-            let words = format!("{}, where images have {other} in `{set}`", vectors.dimension);
-            return Err(self.unfit("vectors", words, "as many values as the set has; drop it first, or give another --vectors-name"));
-        }
+        let set = self.check_set(set, vectors.dimension, 0)?;
         let mut read = VectorsRead::default();
         let matcher = self.state.matcher();
         let mut of: BTreeMap<ItemId, Vec<(&String, &Vec<f32>)>> = BTreeMap::new();
@@ -99,16 +90,48 @@ impl Acts<'_> {
                 _ => read.ambiguous.extend(best.into_iter().map(|(name, _)| name.clone())),
             }
         }
-        if found.len().saturating_mul(vectors.dimension) > MOST_IN_ALL {
-            let words = format!("{} of {} values", found.len(), vectors.dimension);
+        self.check_size(vectors.dimension, found.len())?;
+        let draft = self.set_vectors(&set, found);
+        read.changed = draft.changes.len();
+        Ok((read, draft))
+    }
+
+    /// The name of a set that `images` of the library may get vectors in, of so many values each.
+    pub(super) fn check_set(&self, set: &str, dimension: usize, images: usize) -> Result<String> {
+        let set = set_name(set).map_err(|found| self.unfit("name of vectors", found, SET_NAME))?;
+        let sets = self.state.set_names();
+        if !sets.contains(set.as_str()) && sets.len() >= MOST_SETS {
+            return Err(self.unfit("vectors", format!("{MOST_SETS} sets and one more"), "at most 32 sets"));
+        }
+        let having = self.state.records().iter().filter_map(|image| image.vectors.get(&set));
+        if let Some(other) = having.map(|vector| vector.values().len()).find(|values| *values != dimension) {
+            let words = format!("{dimension}, where images have {other} in `{set}`");
+            let expected = "as many values as the set has; drop it first, or give another name (--vectors-name, or --name)";
+            return Err(self.unfit("vectors", words, expected));
+        }
+        self.check_size(dimension, images)?;
+        Ok(set)
+    }
+
+    /// Checks that a set may have so many vectors of so many values.
+    fn check_size(&self, dimension: usize, images: usize) -> Result<()> {
+        if images.saturating_mul(dimension) > MOST_IN_ALL {
+            let words = format!("{images} of {dimension} values");
             return Err(self.unfit("vectors", words, "at most 150 million values in a set"));
         }
-        let before = |id: ItemId| self.state.image(id).and_then(|image| image.vectors.get(&set).cloned());
-        let changes = found.into_iter().map(|(id, vector)| (id, before(id), Some(vector))).filter(|(_, before, after)| before != after);
-        let changes: Vec<Change> =
-            changes.map(|(id, before, after)| Change::Image(id, Field::Vector(set.clone(), Swap(before, after)))).collect();
-        read.changed = changes.len();
-        Ok((read, Draft::new(format!("Brought vectors {set} of {}", count(changes.len(), "image")), changes)))
+        Ok(())
+    }
+
+    /// The changes by which images have these vectors in a set; those that have them already are
+    /// left out.
+    pub(super) fn set_vectors(&self, set: &str, vectors: impl IntoIterator<Item = (ItemId, BroughtVector)>) -> Draft {
+        let before = |id: ItemId| self.state.image(id).and_then(|image| image.vectors.get(set).cloned());
+        let all = vectors.into_iter().map(|(id, vector)| (id, before(id), Some(vector)));
+        let changes: Vec<Change> = all
+            .filter(|(_, before, after)| before != after)
+            .map(|(id, before, after)| Change::Image(id, Field::Vector(set.to_owned(), Swap(before, after))))
+            .collect();
+        Draft::new(format!("Brought vectors {set} of {}", count(changes.len(), "image")), changes)
     }
 
     /// Takes a set of vectors off all images.
@@ -158,10 +181,16 @@ impl Library {
     /// As [`Acts::bring_vectors`]; [`crate::Error::Io`].
     pub fn bring_vectors(&mut self, set: &str, vectors: &NamedVectors, progress: &Progress) -> Result<VectorsRead> {
         let (mut read, draft) = self.acts().bring_vectors(set, vectors)?;
-        progress.begin("Taking in vectors", draft.changes.len().div_ceil(BATCH) as u64);
-        let (done, _) = self.commit_in_batches(&draft, progress)?;
+        let (done, _) = self.take_in_vectors(&draft, progress)?;
         (read.changed, read.cancelled) = (done, done < draft.changes.len());
         Ok(read)
+    }
+
+    /// Takes in what [`Acts::set_vectors`] says, in one act, up to where it is cancelled. Returns
+    /// the number of vectors that are in, and the act.
+    pub(super) fn take_in_vectors(&mut self, draft: &Draft, progress: &Progress) -> Result<(usize, Option<EventId>)> {
+        progress.begin("Taking in vectors", draft.changes.len().div_ceil(BATCH) as u64);
+        self.commit_in_batches(draft, progress)
     }
 
     /// Writes an act as several events, up to where it is cancelled. Returns the number of changes

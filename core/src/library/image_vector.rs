@@ -1,4 +1,4 @@
-//! The vector of an image by a pair of encoders that the user brought, as the cache keeps it.
+//! The vector of an image by an encoder that the user brought, as the cache keeps it.
 
 use image::RgbImage;
 
@@ -10,17 +10,22 @@ use crate::network::folder::image_encoder;
 pub(super) struct ImageVector(Vec<f32>);
 
 impl ImageVector {
-    /// The name of its rows in the cache, for the pair with this hash.
+    /// The name of its rows in the cache, for the encoder with this hash.
     pub(super) fn version(hash: &str) -> String {
         format!("pair-1-{hash}")
     }
 
-    /// The vector of a picture by the pair with this hash.
+    /// The vector of a picture by the encoder with this hash.
     ///
     /// # Errors
     /// As [`image_encoder`] and [`crate::network::ImageEncoder::look_at`].
     pub(super) fn of(hash: &str, picture: &RgbImage) -> Result<Self> {
         Ok(Self(image_encoder(hash)?.look_at(picture)?.vector()))
+    }
+
+    /// Its values.
+    pub(super) fn values(&self) -> &[f32] {
+        &self.0
     }
 
     /// Four bytes a value.

@@ -32,14 +32,16 @@ pub struct KeptMap {
 
 impl Library {
     /// The layout that was kept by these vectors, or by the usual ones, if one was. Images may have
-    /// come and gone since. O(images).
+    /// come and gone since. One by what the network sees is told of only while learned features are
+    /// on. O(images).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn kept_map(&self, look: Option<&Look>) -> Result<Option<KeptMap>> {
         let look = look.cloned().unwrap_or_else(|| self.usual_look());
         let kept = self.cache.checkpoint(MODEL)?.and_then(|(_, bytes)| restored(MODEL, &bytes).ok());
-        Ok(kept.filter(|kept: &KeptMap| kept.look == look))
+        let is_admitted = look != Look::Network || self.has_learned_features();
+        Ok(kept.filter(|kept: &KeptMap| is_admitted && kept.look == look))
     }
 
     /// Keeps a layout in the place of that kept before. Does nothing in a library that is only

@@ -60,6 +60,7 @@ mod classes;
 pub mod clusters;
 pub mod copies;
 pub mod draft;
+pub mod encoded;
 pub mod event;
 mod export;
 pub mod features;

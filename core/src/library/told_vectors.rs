@@ -57,6 +57,11 @@ impl Wholes {
     }
 }
 
+/// Whether a version of elements ([`Library::whole_version`]) has cells of the network among them.
+pub(super) fn has_cells(version: &str) -> bool {
+    version.rsplit(' ').next().is_some_and(|cells| !cells.is_empty())
+}
+
 fn vector_of(features: &[i8]) -> Option<BroughtVector> {
     BroughtVector::of(&features.iter().map(|value| f32::from(*value)).collect::<Vec<f32>>())
 }

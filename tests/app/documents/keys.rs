@@ -204,6 +204,7 @@ fn of_commands_that_answer() {
     pair_in(&all.world);
     all.world.run(["network", "add", "pair", "image.onnx", "text.onnx", "tokenizer.json"]).ended(0);
     all.world.run(["train", "lib.tessera", "--words-network", "pair"]).ended(0);
+    all.run("vectors", "lib.tessera --by pair", 0);
     all.run("check", "lib.tessera", 0);
     all.run("check", "lib.tessera --head 0123456789abcdef", 65);
     all.run("backup", "lib.tessera copy", 0);

@@ -96,7 +96,12 @@ fn who_cancels_gets_the_best_so_far() {
     let cancelled_after = |judgements: u64| -> Result<KernelFit> { fit(&ckm, ALL, true, 0, &super::cancelled_after(judgements)) };
     let found = cancelled_after(2 * ALL as u64 + 10).unwrap();
     assert!(found.is_cancelled && found.kernels[0].weight == 0.0, "{found:?}");
-    assert!(matches!(cancelled_after(5), Err(Error::Cancelled)), "nothing was judged yet");
+    // Images are judged by all kinds a few at a time, of all classes: those that were, count.
+    let some = cancelled_after(130).unwrap();
+    assert!(some.is_cancelled && !some.is_cut_short() && (40..ALL).contains(&some.judged), "{some:?}");
+    assert!(some.steps >= 2 * some.judged as u64 && some.loss[0] > 0.0 && some.loss[1] <= some.loss[0], "{some:?}");
+    let none = cancelled_after(5).unwrap();
+    assert!(none.is_cut_short() && !none.is_other() && none.judged == 0, "nothing was judged yet: {none:?}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::made::{means, sums, tokenizer, write};
 
 /// A place with plain images of three colours, under names without words, and a folder of networks
 /// with a pair of encoders that takes pictures of `side` pixels; with the hash of the pair.
-fn with_pair(side: u32) -> (Place, NetworkFolder, String) {
+pub(super) fn with_pair(side: u32) -> (Place, NetworkFolder, String) {
     let place = Place::new(&[]);
     let colours = [[250, 10, 20], [200, 30, 30], [10, 250, 30], [30, 190, 20], [10, 20, 250], [40, 30, 210]];
     for (colour, n) in colours.into_iter().zip(1..) {

@@ -7,6 +7,7 @@ use egui::{RichText, Ui};
 use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
 
+use super::looks::no_clusters;
 use crate::gui::actions::Action;
 use crate::gui::page::Page;
 use crate::gui::panel::Panel;
@@ -28,7 +29,7 @@ struct Judged {
 /// these images on the page Clusters.
 pub(super) fn cluster_errors_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Report) {
     let (Some(answer), Some(state)) = (panel.desk.clusters().answer().cloned(), panel.state()) else {
-        ui.label(RichText::new("No clusters were found yet; the page Clusters finds them.").small().weak());
+        ui.label(RichText::new(no_clusters(panel)).small().weak());
         return;
     };
     let mut by_cluster: BTreeMap<usize, Judged> = BTreeMap::new();

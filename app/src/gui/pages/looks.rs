@@ -10,6 +10,15 @@ use crate::gui::words::count;
 /// Why learned features cannot be chosen.
 pub(super) const LEARNED_OFF: &str = "Learned features are off in this library; the page Train turns them on";
 
+/// Why there are no clusters.
+pub(super) fn no_clusters(panel: &Panel<'_>) -> &'static str {
+    if panel.desk.clusters().is_hidden() {
+        "The clusters were found by what the network sees, and learned features are off; the page Train turns them on."
+    } else {
+        "No clusters were found yet; the page Clusters finds them."
+    }
+}
+
 /// The vectors of every library, with their names and what they mean.
 const BUILT_IN: [(Option<Look>, &str, &str); 7] = [
     (None, "Usual", "What the network sees where learned features are on and it has looked at the images, otherwise edges and colours"),

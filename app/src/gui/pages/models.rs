@@ -1,6 +1,6 @@
 //! The page of models: saving, loading, packing and deleting them; networks of the user's own.
 
-use egui::{RichText, ScrollArea, Ui};
+use egui::{Button, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
 use tessera_core::error::display;
 
 use crate::command::Command;
@@ -10,12 +10,27 @@ use crate::gui::modal::Modal;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
 use crate::gui::widgets::{card_ui, line, main_button};
-use crate::gui::words::{bytes, count};
+use crate::gui::words::{self, bytes, count};
 use crate::job::JobKind;
+use crate::session::desk::networks_in_words as in_words;
 
-/// The page has no state of its own.
+/// Characters of a network's name, at most.
+const LONGEST: usize = 32;
+
+/// The state of the page.
 #[derive(Default)]
-pub struct ModelsView;
+pub struct ModelsView {
+    /// The name under which the next network is added; the file's where it is empty.
+    name: String,
+}
+
+impl ModelsView {
+    /// The name under which the next network is to be added, if one was typed.
+    pub(in crate::gui) fn network_name(&self) -> Option<String> {
+        let name = self.name.trim();
+        (!name.is_empty()).then(|| name.to_owned())
+    }
+}
 
 impl PageUi for ModelsView {
     fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
@@ -88,14 +103,15 @@ impl PageUi for ModelsView {
             ui.add_space(8.0);
             card_ui(ui, "Networks of your own", |ui| {
                 ui.set_min_width(ui.available_width());
-                networks_ui(ui, panel);
+                networks_ui(ui, panel, &mut self.name);
             });
         });
     }
 }
 
-/// The networks that the user brought, with buttons to add and remove them.
-fn networks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+/// The networks that the user brought, with buttons to add and remove them, and to have one look at
+/// the library's images. `name` is that of the next.
+fn networks_ui(ui: &mut Ui, panel: &mut Panel<'_>, name_of_next: &mut String) {
     let networks = panel.desk.networks().list().map(<[_]>::to_vec);
     if networks.as_ref().is_some_and(Vec::is_empty) {
         ui.label(RichText::new("None yet. `tessera train FOLDER --elements NAME` makes a model of one, to be loaded here.").weak());
@@ -106,16 +122,26 @@ fn networks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             format!("The library finds images by words with a pair of encoders that is not here: hash {}. Add it again.", missing.hash);
         ui.colored_label(ui.visuals().warn_fg_color, words);
     }
+    let looking = panel.desk.jobs().of(&JobKind::BringVectors);
     for (name, network) in networks.into_iter().flatten() {
-        ui.horizontal(|ui| {
+        ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(&name).strong());
             ui.label(RichText::new(bytes(network.bytes)).weak());
-            let kind = if network.text.is_some() { "images and text" } else { "images" };
-            ui.label(RichText::new(format!("{kind}, {:.1} ms an image", network.image_ms)).weak());
+            ui.label(RichText::new(in_words(&network)).weak());
             let button =
                 ui.button("Remove").on_hover_text("Deletes the program's copy; models made of it answer again once it is added again");
             if button.clicked() {
                 panel.ask(Command::RemoveNetwork(name.clone()));
+            }
+            if panel.desk.folder().is_some() {
+                let hover = "Similar, Search, Clusters and Map can compare by its vectors then; a second time only new or changed images are \
+                             looked at, and undo takes it back";
+                let button = ui.add_enabled(looking.is_none(), Button::new("Look at all images with it")).on_hover_text(hover);
+                let spoken = format!("Look at all images with {name}");
+                button.widget_info(|| WidgetInfo::labeled(Role::Button, true, &spoken));
+                if button.clicked() {
+                    panel.ask(Command::BringVectorsBy(name.clone()));
+                }
             }
             if network.text.is_some() && panel.desk.folder().is_some() {
                 let mut is_chosen = chosen.as_ref().is_some_and(|pair| pair.name.as_deref() == Some(&name));
@@ -127,11 +153,29 @@ fn networks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             line(ui, RichText::new(format!("hash {}", network.image.identity())).small().weak());
         });
     }
+    if let Some(job) = looking {
+        ui.horizontal(|ui| {
+            ui.spinner();
+            ui.label(words::job(&job)).on_hover_text("What was looked at is kept: it looks at each image only once");
+            let stop = if job.stopping { "Stopping…" } else { "Stop" };
+            if ui.add_enabled(!job.stopping, Button::new(stop)).clicked() {
+                panel.ask(Command::Cancel(job.id));
+            }
+        });
+    }
     if panel.desk.jobs().is_running(&JobKind::AddNetwork) {
         ui.label("Trying the network…");
-    } else if ui.button("Add a network…").on_hover_text(Purpose::AddNetwork.words().1).clicked() {
-        panel.view.open(Modal::Path(Purpose::AddNetwork));
+        return;
     }
+    ui.horizontal(|ui| {
+        if ui.button("Add a network…").on_hover_text(Purpose::AddNetwork.words().1).clicked() {
+            panel.view.open(Modal::Path(Purpose::AddNetwork));
+        }
+        ui.label("named");
+        let field = TextEdit::singleline(name_of_next).hint_text("as its file").desired_width(160.0).char_limit(LONGEST);
+        let hover = "Lowercase letters, digits, - and _; it is called so in `--elements` and `tessera vectors LIBRARY --by`, too";
+        ui.add(field).on_hover_text(hover).widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Name of the network"));
+    });
 }
 
 /// A path with a free name in the library's folder of models.

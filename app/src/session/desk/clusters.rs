@@ -54,6 +54,10 @@ pub struct Clusters {
     renewed: Option<usize>,
     /// Whether a run was begun because the clusters were lost.
     is_made_again: bool,
+    /// Whether learned features were turned off: clusters that take them are not shown.
+    is_off: bool,
+    /// Whether there are such clusters.
+    is_hidden: bool,
 }
 
 /// What is known of clusters.
@@ -132,8 +136,16 @@ pub(super) enum Message {
     Found(u64, Arc<ClusterAnswer>),
     /// A run has ended; with words if it failed.
     Ended(u64, Option<String>),
-    /// What is known of kept clusters; where they are lost, what was asked for.
-    Known { run: u64, answer: Option<Arc<ClusterAnswer>>, lost: Option<ClusterAim>, sets: Vec<(Arc<str>, usize)>, new: usize },
+    /// What is known of kept clusters; where they are lost, what was asked for; and whether learned
+    /// features are off that they take.
+    Known {
+        run: u64,
+        answer: Option<Arc<ClusterAnswer>>,
+        lost: Option<ClusterAim>,
+        is_hidden: bool,
+        sets: Vec<(Arc<str>, usize)>,
+        new: usize,
+    },
     /// New images have clusters, all but so many, which have no such vector.
     Assigned { run: u64, answer: Option<Arc<ClusterAnswer>>, new: usize },
 }
@@ -148,7 +160,12 @@ impl Part for Clusters {
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
             Message::Found(run, answer) if self.is_current(run) => {
-                self.replace(ctx, Some(answer));
+                if self.is_off && answer.kept.takes_network() {
+                    self.is_hidden = true;
+                } else {
+                    self.replace(ctx, Some(answer));
+                    self.is_hidden = false;
+                }
                 self.is_known = true;
             }
             Message::Ended(run, failure) if self.is_current(run) => {
@@ -160,12 +177,13 @@ impl Part for Clusters {
                 self.ask(ctx);
             }
             Message::Found(..) | Message::Ended(..) => {}
-            Message::Known { run, answer, lost, sets, new } => {
+            Message::Known { run, answer, lost, is_hidden, sets, new } => {
                 (self.is_asked, self.is_known, self.sets) = (false, true, sets);
                 let is_older =
                     answer.as_ref().zip(self.answer.as_ref()).is_some_and(|(new, old)| new.kept.iterations() < old.kept.iterations());
                 if self.is_current(run) && !is_older {
                     self.replace(ctx, answer);
+                    self.is_hidden = is_hidden;
                     self.new = new;
                     self.assign_if_due(ctx);
                     self.renew_if_due(ctx);
@@ -177,7 +195,8 @@ impl Part for Clusters {
             }
             Message::Assigned { run, answer, new } => {
                 self.in_vain = new;
-                if self.is_current(run) && answer.is_some() {
+                let is_admitted = answer.as_ref().is_some_and(|answer| !(self.is_off && answer.kept.takes_network()));
+                if self.is_current(run) && is_admitted {
                     self.replace(ctx, answer);
                     self.new = new;
                     self.renew_if_due(ctx);
@@ -191,6 +210,17 @@ impl Part for Clusters {
             Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
             Event::Ready | Event::Changed if self.is_watched && ctx.is_ready() => self.ask(ctx),
             Event::First | Event::Opened | Event::Ready | Event::Changed => {}
+            Event::Learned(is_on) => {
+                self.is_off = !is_on;
+                if self.is_off && self.answer.as_ref().is_some_and(|answer| answer.kept.takes_network()) {
+                    self.replace(ctx, None);
+                    self.is_hidden = true;
+                }
+                // Those that were hidden are back, or the page says why there are none.
+                if self.is_watched || self.is_known {
+                    self.ask(ctx);
+                }
+            }
         }
     }
 }
@@ -204,6 +234,12 @@ impl Clusters {
     /// Why the last run found none.
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
+    }
+
+    /// Whether the clusters that were kept last take learned features, which are off: they are not
+    /// shown.
+    pub fn is_hidden(&self) -> bool {
+        self.is_hidden
     }
 
     /// The sets of vectors that were brought, with the images that have one.
@@ -331,15 +367,17 @@ impl Clusters {
         let (run, in_vain) = (self.run.load(Ordering::Relaxed), self.in_vain);
         ctx.with_library(move |_, library| {
             let sets = library.state().vector_sets().into_iter().map(|(set, images)| (set.into(), images)).collect();
-            let kept = match kept {
+            let kept = match kept.filter(|kept| library.has_learned_features() || !kept.takes_network()) {
                 Some(kept) => Some(kept),
                 // A cache that cannot be read is told of where it is needed.
                 None => library.clusters().unwrap_or_default().map(Arc::new),
             };
+            let is_hidden = kept.is_none() && library.hides_clusters().unwrap_or_default();
             let lost = if kept.is_none() { library.cluster_aim().unwrap_or_default() } else { None };
             let kept = kept.map(|kept| followed(library, kept, in_vain));
             let new = kept.as_ref().map_or(0, |kept| without(library, kept));
-            Message::Known { run, answer: kept.map(|kept| Arc::new(ClusterAnswer::new(library, kept))), lost, sets, new }
+            let answer = kept.map(|kept| Arc::new(ClusterAnswer::new(library, kept)));
+            Message::Known { run, answer, lost, is_hidden, sets, new }
         });
     }
 }
@@ -399,6 +437,7 @@ fn say(library: &mut Library, said: Option<(&[ItemId], Bond)>) -> Acted<Option<E
 fn find(session: &Session, library: &Mutex<Library>, aim: Aim, kept: Option<Arc<KeptClusters>>, watch: &Watch) -> Result<()> {
     let kept = match kept {
         Some(kept) => Some(kept),
+        // Those that are hidden are not gone on with.
         None => hold(library).clusters()?.map(Arc::new),
     };
     let (aim, kept) = match (aim, kept) {

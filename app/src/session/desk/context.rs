@@ -76,6 +76,8 @@ pub(super) enum Event {
     Ready,
     /// Its state has changed.
     Changed,
+    /// Its learned features were turned on (true) or off.
+    Learned(bool),
 }
 
 /// What is to be done once the current part has returned.

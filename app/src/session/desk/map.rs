@@ -15,6 +15,7 @@ use tessera_core::{Error, Result};
 
 use super::super::map::{MapPoints, in_square};
 use super::context::{Context, Event};
+use super::notices::note;
 use super::part::Part;
 use crate::job::JobKind;
 use crate::session::Session;
@@ -41,6 +42,9 @@ pub struct CollectionMap {
     left_out: Vec<ItemId>,
     /// Maps that were begun so far: what arrives of a former one is dropped.
     turn: u64,
+    /// Whether it is not shown because it is by what the network sees, and learned features are
+    /// off.
+    is_hidden: bool,
 }
 
 /// A map that is shown. Clones are cheap.
@@ -114,11 +118,12 @@ impl Part for CollectionMap {
         }
     }
 
-    fn hear(&mut self, _: &mut Context, event: Event) {
+    fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
             Event::Closed | Event::Opened => *self = Self { turn: self.turn + 1, ..Self::default() },
             Event::First | Event::Ready => {}
             Event::Changed => self.is_changed = true,
+            Event::Learned(is_on) => self.learned(ctx, is_on),
         }
     }
 }
@@ -137,6 +142,11 @@ impl CollectionMap {
     /// The vectors that were chosen; `None` for the usual ones.
     pub fn by(&self) -> Option<&Look> {
         self.by.as_ref()
+    }
+
+    /// Whether the map is by what the network sees and learned features are off: it is not shown.
+    pub fn is_hidden(&self) -> bool {
+        self.is_hidden
     }
 
     /// Whether the layout was stopped before it was done.
@@ -162,6 +172,28 @@ impl CollectionMap {
         }
     }
 
+    /// Drops a map that takes learned features once they are off. One whose vectors nobody chose,
+    /// or that can be had without them, is made without when it is next looked at; another one is
+    /// back once they are on.
+    fn learned(&mut self, ctx: &mut Context, is_on: bool) {
+        if is_on {
+            if std::mem::take(&mut self.is_hidden) {
+                self.is_begun = false;
+            }
+            return;
+        }
+        let by = self.shown.as_ref().map(|map| &map.by).or(self.by.as_ref());
+        if !self.is_begun || !by.is_none_or(Look::takes_network) {
+            return;
+        }
+        ctx.jobs.stop(&JobKind::LayOutMap);
+        let is_hidden = self.by == Some(Look::Network);
+        if self.shown.is_some() && !is_hidden {
+            ctx.tell(note("The map was by learned features, which are off now: it is made without them"));
+        }
+        *self = Self { by: self.by.clone(), turn: self.turn + 1, is_begun: is_hidden, is_hidden, ..Self::default() };
+    }
+
     /// Whether there are images that a map that is done knows nothing of. O(images log images).
     fn has_new(&self, ctx: &Context) -> bool {
         let Some(map) = self.shown.as_ref().filter(|map| map.trust.is_some()) else { return false };
@@ -180,6 +212,7 @@ impl CollectionMap {
     fn begin(&mut self, ctx: &mut Context, uses_kept: bool) {
         let Some(library) = ctx.shared() else { return };
         (self.is_begun, self.failure, self.work, self.is_changed) = (true, None, None, false);
+        self.is_hidden = false;
         self.turn += 1;
         let (turn, by, outbox) = (self.turn, self.by.clone(), ctx.outbox.clone());
         ctx.job(JobKind::LayOutMap, move |session| {

@@ -56,7 +56,7 @@ pub use jobs::Jobs;
 use labelling::LabellingDesk;
 use map::CollectionMap;
 use near_copies::NearCopies;
-pub use networks::Networks;
+pub use networks::{Networks, in_words as networks_in_words};
 pub use notices::Notices;
 use notices::{NewNotice, done, note};
 use opening::Joins;
@@ -223,7 +223,8 @@ impl Desk {
             Command::SaveModel(to) => recognising::save_model(ctx, to, false),
             Command::LoadModel(path) => recognising::load_model(ctx, path),
             Command::AskCluster(cluster, question) => parts.asked_cluster.ask(ctx, cluster, question),
-            Command::AddNetwork(path) => networks::add(ctx, path),
+            Command::AddNetwork(path, name) => networks::add(ctx, path, name),
+            Command::BringVectorsBy(name) => networks::bring(ctx, name),
             Command::RemoveNetwork(name) => networks::remove(ctx, name),
             Command::DeleteModel(path) => recognising::delete_model(ctx, path),
             Command::Export(what, to) => exporting::export(ctx, what, to, false),

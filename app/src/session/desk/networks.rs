@@ -1,13 +1,17 @@
-//! The networks that the user brought: listed, added, removed.
+//! The networks that the user brought: listed, added, removed, and had look at a library's images.
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 
+use tessera_core::library::encoded::Encoded;
 use tessera_core::network::{BroughtNetwork, ImageWishes};
 
 use super::context::{Context, Event};
-use super::notices::{done, problem};
+use super::library_act::state_and;
+use super::notices::{count, done, problem};
 use super::part::Part;
+use super::view::Notice;
 use super::{Message as DeskMessage, Session};
 use crate::job::JobKind;
 use crate::session::networks::name_for;
@@ -45,14 +49,37 @@ impl Networks {
     }
 }
 
-/// Tries the network in a file or a folder, and keeps it.
-pub(super) fn add(ctx: &mut Context, path: PathBuf) {
+/// Tries the network in a file or a folder, and keeps it under a name, or else under the file's.
+pub(super) fn add(ctx: &mut Context, path: PathBuf, name: Option<String>) {
     ctx.job(JobKind::AddNetwork, move |session| {
-        let name = name_for(&path);
+        let name = name.unwrap_or_else(|| name_for(&path));
         let network = session.add_network(&name, &[path], &ImageWishes::default())?;
-        let words = format!("Added the network `{name}`: {:.1} ms an image", network.image_ms);
+        let words = format!("Added the network `{name}`: {}", in_words(&network));
         Ok(vec![listed(session), DeskMessage::from(done(words))])
     });
+}
+
+/// Looks at all images of the library with a network, and brings its vectors as a set of its name.
+pub(super) fn bring(ctx: &mut Context, name: String) {
+    ctx.library_job(JobKind::BringVectors, move |session, library| {
+        let Encoded { set, images, looked, missing, changed, act, cancelled, .. } = session.bring_network_vectors(library, &name, None)?;
+        let mut words = format!("Looked at {}: {} in `{set}` are new or changed", count(looked, "image"), count(changed, "vector"));
+        if missing > 0 {
+            let _ = write!(words, "; {missing} of {images} could not be read");
+        }
+        if cancelled {
+            words.push_str("; it was stopped, and what was done stays");
+        }
+        Ok(state_and(library, Notice { undo: act, ..done(words) }))
+    });
+}
+
+/// What is known of a network, in words: its picture, its time and its memory.
+pub fn in_words(network: &BroughtNetwork) -> String {
+    let BroughtNetwork { image, text, image_ms, megabytes, .. } = network;
+    let kind = if text.is_some() { "images and text" } else { "images" };
+    let memory = megabytes.map(|megabytes| format!(", {megabytes} MB of memory when it was tried")).unwrap_or_default();
+    format!("{kind}, {} x {} pixels, {image_ms:.1} ms an image{memory}", image.width, image.height)
 }
 
 /// Removes a network.

@@ -138,7 +138,7 @@ impl Part for Searching {
                 self.number += 1;
             }
             Event::First | Event::Opened | Event::Ready => {}
-            Event::Changed => self.ask(ctx),
+            Event::Changed | Event::Learned(_) => self.ask(ctx),
         }
     }
 }

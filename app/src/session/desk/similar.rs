@@ -190,6 +190,14 @@ impl Part for Similar {
             Event::Opened => self.may_be_due = true,
             Event::Changed if self.is_watched => self.ask(ctx),
             Event::First | Event::Ready | Event::Changed => {}
+            Event::Learned(is_on) => {
+                if !is_on && self.answer.as_ref().is_some_and(|answer| answer.search.by.takes_network()) {
+                    self.answer = None;
+                }
+                if self.query.is_some() {
+                    self.prepare(ctx, None);
+                }
+            }
         }
     }
 }

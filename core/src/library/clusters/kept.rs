@@ -9,6 +9,7 @@ use crate::canopy::{ClusterCount, MixtureModel, MixtureState};
 use crate::ids::ItemId;
 use crate::library::Library;
 use crate::library::looks::Look;
+use crate::library::told_vectors::has_cells;
 use crate::linalg::axes::Axes;
 
 /// Clusters are to be fitted anew when one in so many of their images came or went.
@@ -105,6 +106,12 @@ impl KeptClusters {
         let (name, is_brought) = &self.look;
         let built_in = Look::BUILT_IN.into_iter().find(|look| !is_brought && look.name() == name);
         built_in.unwrap_or_else(|| Look::Brought(Arc::from(name.as_str())))
+    }
+
+    /// Whether images were compared by anything of the network that comes with the program: what it
+    /// sees in them, or the recogniser's elements with its cells among them.
+    pub fn takes_network(&self) -> bool {
+        self.look() == Look::Network || has_cells(&self.version)
     }
 
     /// The number of clusters.

@@ -7,6 +7,9 @@
 //! the mixture, images that go leave. What was asked for is kept in the library itself, so that a
 //! lost cache is made again by fitting again ([`Library::cluster_aim`]).
 //!
+//! Clusters that take anything of the network are told of only while learned features are on. They
+//! stay in the cache, and are back once these are on again.
+//!
 //! A cluster is named by its images' labels: labelling them is naming it, so a name outlives any
 //! fit.
 
@@ -38,16 +41,36 @@ pub(super) const AIM: [&str; 3] = ["clusters asked", "clusters seed", "clusters 
 impl Library {
     /// The clusters that were kept, of the images that are there now: images that came since are
     /// assigned to the most probable cluster as far as their vectors are in memory or in an index.
-    /// None where none were kept. O(images).
+    /// None where none were kept, or learned features are off and these take them
+    /// ([`Library::hides_clusters`]). O(images).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn clusters(&self) -> Result<Option<KeptClusters>> {
-        let found = self.cache.checkpoint(MODEL)?.and_then(|(_, bytes)| KeptClusters::from_bytes(&bytes));
+        let found = self.clusters_in_cache()?.filter(|kept| self.has_learned_features() || !kept.takes_network());
         Ok(found.map(|mut kept| {
             kept.follow(self);
             kept
         }))
+    }
+
+    /// Whether the clusters that were kept last are told of only while learned features are on,
+    /// and these are off.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the library cannot be read.
+    pub fn hides_clusters(&self) -> Result<bool> {
+        if self.has_learned_features() {
+            return Ok(false);
+        }
+        match self.clusters_in_cache()? {
+            Some(kept) => Ok(kept.takes_network()),
+            None => Ok(self.store.fact(AIM[2])? == Some(number_of(&Look::Network))),
+        }
+    }
+
+    fn clusters_in_cache(&self) -> Result<Option<KeptClusters>> {
+        Ok(self.cache.checkpoint(MODEL)?.and_then(|(_, bytes)| KeptClusters::from_bytes(&bytes)))
     }
 
     /// Keeps clusters in the place of those kept before. Does nothing in a library that is only
@@ -71,11 +94,14 @@ impl Library {
 
     /// What was asked for of the clusters that were kept last, also where these are lost with the
     /// cache. Vectors that the user brought and took away since are not told. None where no
-    /// clusters were ever kept.
+    /// clusters were ever kept, or learned features are off and these take them.
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the library cannot be read.
     pub fn cluster_aim(&self) -> Result<Option<ClusterAim>> {
+        if self.hides_clusters()? {
+            return Ok(None);
+        }
         let [asked, seed, by] = AIM.map(|name| self.store.fact(name));
         let (Some(asked), Some(seed), by) = (asked?, seed?, by?) else { return Ok(None) };
         let look = Look::all(&self.state).find(|look| Some(number_of(look)) == by);

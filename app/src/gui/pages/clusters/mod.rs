@@ -27,6 +27,9 @@ use crate::session::desk::clusters::ClusterAnswer;
 
 /// The number of oddities among clusters.
 const ODDITIES: usize = usize::MAX;
+/// Why clusters are not shown.
+const HIDDEN: &str = "They were found by what the network sees, and learned features are off; the page Train turns these on again, and \
+                      other clusters can be found above";
 /// Clusters that Page Up and Page Down pass.
 const LEAP: usize = 4;
 
@@ -275,6 +278,8 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         nothing_ui(ui, "Finding clusters", "They are shown after the first pass over the images, and get better while you watch");
     } else if let Some(words) = clusters.failure() {
         nothing_ui(ui, "No clusters were found", words);
+    } else if clusters.is_hidden() {
+        nothing_ui(ui, "The clusters are not shown", HIDDEN);
     } else if clusters.is_known() {
         let words = "Clusters are groups of images that look alike, found without labels; nothing is changed by looking";
         nothing_ui(ui, "Which images are of one kind?", words);

@@ -7,10 +7,11 @@ mod points;
 use std::sync::Arc;
 
 use egui::{Panel as Side, ProgressBar, RichText, ScrollArea, Ui};
+use tessera_core::library::looks::Look;
 
 use super::browse::captions::CaptionDrafts;
 use super::browse::inspector::inspector_ui;
-use super::looks::{LEARNED_OFF, LookChoice, look_choices};
+use super::looks::{LEARNED_OFF, LookChoice, look_choices, no_clusters};
 use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::{PageUi, Panel};
@@ -149,7 +150,7 @@ impl MapView {
             ui.label(RichText::new("The recogniser was not judged yet; the page Train judges it.").small().weak());
         }
         if self.colour == MapColour::Cluster && panel.desk.clusters().answer().is_none() {
-            ui.label(RichText::new("No clusters were found yet; the page Clusters finds them.").small().weak());
+            ui.label(RichText::new(no_clusters(panel)).small().weak());
         }
         for entry in legend {
             let colour = theme::rgb(entry.colour);
@@ -229,6 +230,17 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         nothing_ui(ui, "Making the map", "Every image is looked at once");
     } else if let Some(words) = panel.desk.map().failure() {
         nothing_ui(ui, "There is no map", words);
+    } else if panel.desk.map().is_hidden() {
+        nothing_ui(
+            ui,
+            "The map is not shown",
+            "It is by what the network sees, and learned features are off; the page Train turns them on again",
+        );
+        ui.vertical_centered(|ui| {
+            if main_button(ui, "Make it by edges and colours").clicked() {
+                panel.ask(Command::LayOutMap(Some(Look::Appearance)));
+            }
+        });
     } else if panel.desk.jobs().is_importing() {
         nothing_ui(ui, "Images are being imported", "The map is made when they are there");
     } else {

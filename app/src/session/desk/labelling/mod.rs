@@ -76,6 +76,8 @@ impl Part for LabellingDesk {
                 self.thread.stop();
             }
             Event::First | Event::Opened | Event::Ready => {}
+            // The advisers begin anew, with other vectors.
+            Event::Learned(_) => self.request_suggestions(ctx),
             Event::Changed => {
                 if let (Some(state), Some(labelling)) = (ctx.state(), &mut self.shown) {
                     labelling.refresh(state);

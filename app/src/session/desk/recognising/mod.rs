@@ -149,6 +149,9 @@ impl Part for Recognising {
                 let name = |network: &Option<WordsNetwork>| network.as_ref().map(|network| network.hash.clone());
                 let before = (self.learned.is_on, name(&self.words_network));
                 self.keep(*known);
+                if before.0 != self.learned.is_on {
+                    ctx.announce(Event::Learned(self.learned.is_on));
+                }
                 (self.may_be_due, self.tried) = (true, (0, 0));
                 self.recognise_again(ctx);
                 if before != (true, name(&self.words_network)) {
@@ -186,7 +189,7 @@ impl Part for Recognising {
     fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
             Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
-            Event::First | Event::Ready => {}
+            Event::First | Event::Ready | Event::Learned(_) => {}
             Event::Opened => (self.last_event, self.may_be_due) = (ctx.last_event(), true),
             Event::Changed => {
                 (self.last_event, self.may_be_due) = (ctx.last_event(), true);
@@ -412,8 +415,14 @@ pub(super) fn judge(ctx: &mut Context, is_own: bool) {
         ctx.jobs.ask_for(&JobKind::Judge);
     }
     ctx.library_job_by(&session, JobKind::Judge, |session, library| {
-        session.judge(library, None)?;
-        Ok(weighed(&hold(library)))
+        let outcome = session.judge(library, None);
+        // Kinds may have been fitted by then.
+        let mut told = vec![DeskMessage::from(weighed(&hold(library)))];
+        match outcome {
+            Err(Error::Cancelled) => told.push(note("Stopped; what was done stays").into()),
+            outcome => drop(outcome?),
+        }
+        Ok(told)
     });
     if is_own {
         ctx.jobs.let_give_way(&JobKind::Judge);
@@ -456,7 +465,11 @@ pub(super) fn choose_kinds(ctx: &mut Context, choice: KindChoice) {
         if !session.choose_kinds(library, choice)? {
             session.fit_kinds(library, choice)?;
         }
-        Ok(Message::Switched(Box::new(Known::of(&hold(library)))))
+        let mut told = vec![DeskMessage::from(Message::Switched(Box::new(Known::of(&hold(library)))))];
+        if session.progress().is_cancelled() {
+            told.push(note("Stopped; the best so far is kept").into());
+        }
+        Ok(told)
     });
 }
 
