@@ -2,9 +2,10 @@
 
 usage: more_kinds.py SET... [--images 1500]
 
-Each SET has `train`, with a folder for each class; `test` is not looked at. The last quarter of each class of `train`, by name, is judged by
-the rest, or of at most so many images. Scores of kinds are sums, so a kind is judged beside `mixed` by adding its scores, times a weight. Told is the accuracy of the kind
-alone, and the largest with any weight of 1/16 to 4, **chosen on the very images that are judged**: more than the kind is worth.
+Each SET has `train`, with a folder for each class; `test` is not looked at. Each quarter of the classes of `train`, by name, is judged by the
+rest, of at most so many images. Scores of kinds are sums, so a kind is judged beside `mixed` (weights of kinds, terms of classes and whole
+images fitted, as the program does) by adding its scores, times a weight. Told is the accuracy of the kind alone, and the largest with any
+weight of 1/16 to 4, **chosen on the very images that are judged**: more than the kind is worth.
 needs: pip install ./python numpy pillow
 """
 
@@ -19,14 +20,15 @@ SIDE, GRID = 128, 8
 
 
 def examples(folder, images):
+    """For each quarter the others and the quarter, as paths and classes."""
     classes = sorted(name for name in os.listdir(folder) if os.path.isdir(f"{folder}/{name}"))
-    train, judged = [], []
+    parts = [[] for _ in range(4)]
     for name in classes:
         files = sorted(os.listdir(f"{folder}/{name}"))
         files = files[:: max(1, -(-len(files) * len(classes) // images))]
         for at, file in enumerate(files):
-            (judged if 4 * at >= 3 * len(files) else train).append((f"{folder}/{name}/{file}", name))
-    return train, judged
+            parts[4 * at // len(files)].append((f"{folder}/{name}/{file}", name))
+    return [(sum((parts[other] for other in range(4) if other != part), []), parts[part]) for part in range(4)]
 
 
 def opened(path):
@@ -113,21 +115,22 @@ def main():
     arguments = parser.parse_args()
     print("| set | judged | `mixed` | kind | alone | beside `mixed`, at most |\n|---|---|---|---|---|---|")
     for folder in arguments.sets:
-        train, judged = examples(f"{folder}/train", arguments.images)
-        mixed, classes = scores(CkmClassifier("mixed", judge=False, search="exact"), train, judged)
-        truth = np.array([y for _, y in judged])
-        right = lambda scores: float(np.mean(classes[scores.argmax(1)] == truth))
+        folds = examples(f"{folder}/train", arguments.images)
+        mixed = [scores(CkmClassifier("mixed", search="exact"), *fold)[0] for fold in folds]
+        classes = np.unique([y for _, y in folds[0][0]])
+        truth = np.array([y for _, judged in folds for _, y in judged])
+        right = lambda found: float(np.mean(classes[np.concatenate(found).argmax(1)] == truth))
         of = {name: (lambda e=e, s=s: CkmClassifier(e, side=s, judge=False, search="exact"), None) for name, (e, s) in BUILT_IN.items()}
         for name, (describe, dimension) in OWN.items():
             kind = OwnKind(name.replace(" ", "-"), dimension=dimension, rho=1.0)
             of[name] = (lambda kind=kind: CkmClassifier(kind, judge=False, search="exact"), describe)
         for name, (model, describe) in of.items():
             made = (lambda rows: [(describe(opened(x)), y) for x, y in rows]) if describe else (lambda rows: rows)
-            own, _ = scores(model(), made(train), made(judged))
-            spread = lambda scores: (scores - scores.mean(1, keepdims=True)).std()
+            own = [scores(model(), *map(made, fold))[0] for fold in folds]
+            spread = lambda found: np.concatenate([one - one.mean(1, keepdims=True) for one in found]).std()
             unit = spread(mixed) / max(spread(own), 1e-9)
-            best = max(right(mixed + 2.0**power * unit * own) for power in range(-4, 3))
-            print(f"| {os.path.basename(folder.rstrip('/'))} | {len(judged)} | {right(mixed):.3f} | {name} | {right(own):.3f} | {best:.3f} |", flush=True)
+            best = max(right([a + 2.0**power * unit * b for a, b in zip(mixed, own)]) for power in range(-4, 3))
+            print(f"| {os.path.basename(folder.rstrip('/'))} | {len(truth)} | {right(mixed):.3f} | {name} | {right(own):.3f} | {best:.3f} |", flush=True)
 
 
 main()

@@ -64,7 +64,6 @@ fn main() {
         println!("skipped: expected the path of a library, such as one of 100,000 images");
         return;
     };
-    tessera::allocator::share_one_pool();
     let start = Instant::now();
     let mut desk = Desk::new(Session::new(0, 0).unwrap(), Arc::new(|| {})).unwrap();
     desk.run(Command::Open(library.clone()));

@@ -1,7 +1,6 @@
 //! The program Tessera as a library, so that its tests and both its faces share one
 //! [`session::Session`].
 
-pub mod allocator;
 pub mod cli;
 pub mod command;
 pub mod ending;

@@ -42,7 +42,7 @@ mod _native {
     #[pymodule_export]
     use crate::mixture::Mixture;
     #[pymodule_export]
-    use crate::online::{Online, longest};
+    use crate::online::{Online, max_norm};
     #[pymodule_export]
     use crate::recogniser::Recogniser;
 }

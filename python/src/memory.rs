@@ -217,13 +217,7 @@ impl MemoryTree {
 
     /// The labels of each row, one row after another, and how many each has; of memories with one
     /// class each that of the best.
-    fn predict<'py>(
-        &self,
-        py: Python<'py>,
-        rows: Given<'py>,
-        leaves: usize,
-        told: Option<Py<PyAny>>,
-    ) -> PyResult<Labelled<'py>> {
+    fn predict<'py>(&self, py: Python<'py>, rows: Given<'py>, leaves: usize, told: Option<Py<PyAny>>) -> PyResult<Labelled<'py>> {
         let rows = rows.rows()?;
         let found = run(py, told, |progress| {
             let memories = self.read();

@@ -363,12 +363,12 @@ impl Online {
 
 /// The greatest length of a row, 1 where all are 0; not a number where a value is not finite.
 #[pyfunction]
-pub(crate) fn longest(py: Python<'_>, rows: PyReadonlyArray2<'_, f64>) -> PyResult<f64> {
+pub(crate) fn max_norm(py: Python<'_>, rows: PyReadonlyArray2<'_, f64>) -> PyResult<f64> {
     let (d, rows) = (rows.shape()[1].max(1), rows.as_slice()?);
-    Ok(py.detach(|| longest_of(rows, d)))
+    Ok(py.detach(|| max_norm_of(rows, d)))
 }
 
-fn longest_of(rows: &[f64], d: usize) -> f64 {
+fn max_norm_of(rows: &[f64], d: usize) -> f64 {
     // A sum of squares that is not finite has a value that is not, or one too large to be squared.
     let (mut greatest, mut all) = (0.0f64, 0.0);
     for row in rows.chunks_exact(d) {

@@ -187,7 +187,7 @@ class NativeEstimator(Estimator):
 def checked_rows(estimator: Any, X: Any) -> Any:
     """What `validate_data` makes of rows that are asked, one after another in memory. An array that is such rows
     already is only looked through."""
-    if _longest_as_given(estimator, X, reset=False) is not None:
+    if _max_norm_as_given(estimator, X, reset=False) is not None:
         return X
     return validate_data(estimator, X, dtype=np.float64, order="C", reset=False)
 
@@ -195,28 +195,28 @@ def checked_rows(estimator: Any, X: Any) -> Any:
 def checked_examples(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any, float | None]:
     """The same of rows that are learned, with the class of each, and the greatest length of a row, if it is known."""
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iu" and type(X) is np.ndarray and X.shape[:1] == y.shape:
-        longest = _longest_as_given(estimator, X, reset=reset)
-        if longest is not None:
+        max_norm = _max_norm_as_given(estimator, X, reset=reset)
+        if max_norm is not None:
             if 2 * len(_distinct(y)) > len(y):
                 check_classification_targets(y)  # It warns.
-            return X, y, longest
+            return X, y, max_norm
     rows, y = validate_data(estimator, X, y, dtype=np.float64, order="C", reset=reset)
     check_classification_targets(y)
     return rows, y, None
 
 
-def _longest_as_given(estimator: Any, X: Any, *, reset: bool) -> float | None:
+def _max_norm_as_given(estimator: Any, X: Any, *, reset: bool) -> float | None:
     """The greatest length of a row, where rows need nothing to be done to them and pass every check."""
     if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or not X.size or not X.flags.carray:
         return None
     if hasattr(estimator, "feature_names_in_") or not (reset or X.shape[1] == estimator.n_features_in_):
         return None
-    longest = _native.longest(X)
-    if not np.isfinite(longest):
+    max_norm = _native.max_norm(X)
+    if not np.isfinite(max_norm):
         return None
     if reset:
         estimator.n_features_in_ = X.shape[1]
-    return longest
+    return max_norm
 
 
 def shares_memory(rows: Any, X: Any) -> bool:

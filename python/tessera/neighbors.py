@@ -30,7 +30,6 @@ class _Neighbors(Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 
-
     def _asked(self, X: Any, n_neighbors: int | None) -> tuple[Any, int, Any]:
         """The index, how many neighbours are asked for, and the queries; without ``X`` the fitted rows."""
         check_is_fitted(self)

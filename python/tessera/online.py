@@ -31,8 +31,8 @@ class _RowByRow(ClassifierMixin, NativeEstimator):
         if self.max_iter < 1:
             raise ValueError(f"max_iter: expected 1 or more, found {self.max_iter}")
         with self._learning():
-            rows, y, longest = checked_examples(self, X, y, reset=True)
-            native, rng = self._begin(rows, longest)
+            rows, y, max_norm = checked_examples(self, X, y, reset=True)
+            native, rng = self._begin(rows, max_norm)
             classes = Classes().joined(y)
             numbers = classes.of(y)
             for _ in range(self.max_iter):
@@ -48,8 +48,8 @@ class _RowByRow(ClassifierMixin, NativeEstimator):
         learned until then, and the classes of all rows; refused, it leaves all as it was."""
         with self._learning() as keep:
             is_first = not hasattr(self, "_fitted")
-            rows, y, longest = checked_examples(self, X, y, reset=is_first)
-            native, known, _ = Fitted(self._begin(rows, longest)[0], Classes()) if is_first else self._fitted
+            rows, y, max_norm = checked_examples(self, X, y, reset=is_first)
+            native, known, _ = Fitted(self._begin(rows, max_norm)[0], Classes()) if is_first else self._fitted
             if classes is not None:
                 known = known.joined(np.asarray(classes))
             known = known.joined(y)
@@ -61,11 +61,11 @@ class _RowByRow(ClassifierMixin, NativeEstimator):
                     keep()
         return self
 
-    def _begin(self, rows: Any, longest: float | None) -> tuple[Any, Any]:
+    def _begin(self, rows: Any, max_norm: float | None) -> tuple[Any, Any]:
         rng = check_random_state(self.random_state)
         scale = self.scale
         if scale is None:
-            scale = _native.longest(rows) if longest is None else longest
+            scale = _native.max_norm(rows) if max_norm is None else max_norm
         native = self._native_of(rows.shape[1], float(scale), int(rng.randint(2**31 - 1)))
         self.scale_ = float(scale)
         return native, rng

@@ -197,6 +197,9 @@ def test_memory_trees_of_shards_tell_their_recall(photos, tmp_path):
         # The scores are those of the exact index.
         assert all(everything[hit.image] == hit for hit in found)
         assert sum(hit.score >= exact[-1].score for hit in found) >= len(exact) // 2
+        # Trees are tried with words alone, so others are looked for in the index of each shard.
+        assert collection.search("\"in the\" wren -sea", engine="memory", recall=0.8).recall == 1
+        assert collection.search("wren", engine="memory", recall=0.99).recall == 1, "more than a tree can promise"
         assert not collection.search("wren -wren", engine="memory") and not collection.search("nowhere", engine="memory")
         with pytest.raises(ValueError, match="engine: expected index or memory"):
             collection.search("wren", engine="trees")
@@ -303,6 +306,169 @@ def test_equal_images_of_one_call_are_one(photos, tmp_path, monkeypatch):
     assert other.forget(["00" * 16]) == 0 and not states.parent.exists() and len(other.hashes()) == 2
 
 
+def test_adding_deletes_no_file(photos, tmp_path):
+    for name, source in [("a", "sea_1"), ("b", "sea_4"), ("c", "sea_1"), ("d", "sea_7")]:
+        shutil.copy(photos / "sea" / f"{source}.png", tmp_path / f"{name}.png")
+    places = [{"place": tmp_path / f"{name}.png"} for name in "abcd"]
+    Collection(tmp_path / "collection", create=True, elements="colour")
+    late, other = [Collection(tmp_path / "collection") for _ in range(2)]
+    # Another process names the very file of which this one needs only a part.
+    assert other.add(places[2:]).images == 2
+    with pytest.raises(tessera.Error, match="one process at a time"):
+        late.add(places, per_shard=2)
+    now = Collection(tmp_path / "collection")
+    assert now.shards == other.shards and len(now.hashes()) == 2
+    assert len(list((tmp_path / "collection").glob("*.parquet"))) == 3
+    assert now.forget(["00" * 16]) == 0 and len(list((tmp_path / "collection").glob("*.parquet"))) == 1
+
+
+def test_pictures_below_a_root_are_found(photos, tmp_path):
+    import fsspec
+
+    system = fsspec.filesystem("memory")
+    system.pipe_file("/below-a-root/sea/sea_1.png", (photos / "sea" / "sea_1.png").read_bytes())
+    try:
+        collection = Collection(tmp_path / "collection", create=True, elements="colour")
+        rows = [row for row in collection.listed("memory://") if "below-a-root" in row["place"]]
+        assert rows == [{"place": "memory:///below-a-root/sea/sea_1.png", "label": "sea"}]
+        added = collection.add(rows)
+        assert (added.images, added.failed) == (1, {})
+        [hit] = collection.search("sea")
+        assert hit.place == rows[0]["place"] and not collection.search("below")
+    finally:
+        system.rm("/below-a-root", recursive=True)
+    assert collections._absolute("/./a/../b.png") == "/./b.png" and _workers.plain("/./b.png") == "/b.png"
+    assert collections._absolute("/a/./b.png") == "/a/./b.png"
+    # Told by the root, it is found as well.
+    added = Collection(tmp_path / "rooted", create=True, elements="colour").add([{"place": f"/.{photos}/sea/sea_1.png"}])
+    assert (added.images, added.failed) == (1, {})
+
+
+def test_the_local_root_is_not_marked(tmp_path, monkeypatch):
+    from fsspec.implementations.local import LocalFileSystem
+
+    monkeypatch.setattr(LocalFileSystem, "find", lambda self, path: ["/sea/1.png"])
+    collection = Collection(tmp_path / "collection", create=True, elements="colour")
+    assert collection.listed("/") == [{"place": "file:///sea/1.png", "label": "sea"}]
+    assert collection.listed("/sea") == [{"place": "file:///sea/./1.png", "label": "sea"}]
+
+
+def test_clusters_come_in_the_order_of_shards(photos, tmp_path, monkeypatch):
+    collection = made(photos, tmp_path / "collection", 6)
+    clustered = collection.cluster(2, max_iter=2, sample=10)
+    expected = [image for entry in collection.shards for image in _native.hashes_of(_workers.read_shard(collection._storage, entry))]
+    once = list(collection.clusters_of(clustered))
+    assert [image for image, _ in once] == expected
+    # Workers answer in any order.
+    real = collections.run
+    monkeypatch.setattr(collections, "run", lambda *given, **told: reversed(list(real(*given, **told))))
+    assert list(collection.clusters_of(clustered)) == once
+    gone = collection.shards[1]
+    (tmp_path / "collection" / gone[0]).unlink()
+    collection.leave_out = True
+    with pytest.warns(LeftOutWarning, match=gone[0]):
+        left = list(collection.clusters_of(clustered))
+    assert left == once[: collection.shards[0][2]] + once[collection.shards[0][2] + gone[2] :]
+
+
+class Slow:
+    """Workers, of which the test says when their calls end."""
+
+    def __init__(self):
+        self.ended, self.given_up = set(), []
+
+    def room(self, patience):
+        return 2
+
+    def submit(self, name, function, arguments):
+        return name
+
+    def done(self, calls, seconds):
+        return [call for call in calls if call in self.ended]
+
+    def result(self, call):
+        return f"of {call}"
+
+    def give_up(self, call):
+        self.given_up.append(call)
+        return "a worker"
+
+    def drop(self, call):
+        pass
+
+
+def test_calls_that_ended_while_nobody_looked_have_not_hung(monkeypatch):
+    slow, now = Slow(), [0.0]
+    monkeypatch.setattr("tessera.distributed._run.time.monotonic", lambda: now[0])
+    parts = [Part(name, print, ()) for name in ("a", "b")]
+    slow.ended = {"a"}
+    results = run(slow, parts, timeout=5, patience=5, leave_out=False, told=None, stage="Trying")
+    assert next(results)[1] == "of a"
+    # Whoever takes the results takes long; the other ends meanwhile.
+    now[0], slow.ended = 60, {"b"}
+    assert next(results)[1] == "of b" and slow.given_up == [] and list(results) == []
+    # One that has not ended is given up.
+    slow.ended = {"a"}
+    results = run(slow, parts, timeout=5, patience=5, leave_out=True, told=None, stage="Trying")
+    next(results)
+    real = slow.done
+    monkeypatch.setattr(slow, "done", lambda calls, seconds: now.__setitem__(0, now[0] + 6) or real(calls, seconds))
+    part, error = next(results)
+    assert part.name == "b" and "no answer within 5 seconds" in str(error) and slow.given_up == ["b"] * 3
+
+
+def test_listings_that_fsspec_keeps_are_not_believed(photos, expected):
+    import fsspec
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Listing(MemoryFileSystem):
+        """Keeps what it was told of folders, as systems of object stores do."""
+
+        protocol = "memory"
+        kept = {}
+
+        def ls(self, path, detail=True, **options):
+            found = self.kept.setdefault(path, super().ls(path, detail=True, **options))
+            return found if detail else [one["name"] for one in found]
+
+        def exists(self, path, **options):
+            return path in self.kept.setdefault("files", set(self.store)) or super().isdir(path)
+
+        def invalidate_cache(self, path=None):
+            self.kept.clear()
+
+    storage = _storage.Storage("memory://listed/collection")
+    storage._system = Listing()
+    assert not storage.exists("a")
+    fsspec.filesystem("memory").pipe_file("/listed/collection/a", b"1")
+    assert storage.exists("a") and storage.names() == ["a"]
+    fsspec.filesystem("memory").pipe_file("/listed/collection/b", b"1")
+    assert sorted(storage.names()) == ["a", "b"]
+    # A system that keeps none, and cannot forget any, is asked as it is.
+    storage._system = type("Bare", (), {"exists": lambda self, at: at.endswith("/a"), "ls": lambda self, at, detail: [f"{at}/a"]})()
+    assert storage.exists("a") and not storage.exists("b") and storage.names() == ["a"]
+    fsspec.filesystem("memory").rm("/listed", recursive=True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="flock is asked elsewhere")
+def test_a_system_without_locks_locks_nothing(tmp_path, monkeypatch):
+    import errno
+    import fcntl
+
+    numbers = iter([errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EIO])
+
+    def flock(*_):
+        raise OSError(next(numbers), "no")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    storage = _storage.Storage(tmp_path)
+    for _ in range(3):
+        with storage.locked():
+            pass
+    with pytest.raises(OSError, match="no"), storage.locked():
+        pass
+
+
 def test_folders_of_fsspec_hold_collections(photos, expected):
     collection = made(photos, "memory://photos/collection", 9)
     assert answers(collection) == expected
@@ -401,6 +567,36 @@ def test_pictures_that_bring_a_process_down_are_named(photos, tmp_path, monkeypa
         _workers.make_shard(_workers.VERSION, str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
 
 
+HANGS = BRINGS_DOWN.replace("os.kill(os.getpid(), signal.SIGKILL)", "__import__('time').sleep(3600)")
+
+
+def test_pictures_that_hang_are_named(photos, tmp_path, monkeypatch):
+    monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", HANGS])
+    monkeypatch.setattr(_workers, "LONGEST", 10)
+    collection = Collection(tmp_path / "collection", create=True, elements="colour")
+    (tmp_path / "bad.png").write_bytes((photos / "sea" / "sea_1.png").read_bytes() + b"brings it down")
+    files = [(str(place), None, None, []) for place in [tmp_path / "bad.png", photos / "sea" / "sea_4.png"]]
+    given = (_workers.VERSION, str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
+    entry, failed = _workers.make_shard(*given)
+    assert entry[2] == 1 and "hung: it was not decoded within 10 seconds" in dict(failed)[str(tmp_path / "bad.png")]
+    monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", "import time; time.sleep(3600)"])
+    monkeypatch.setattr(_workers, "LONGEST", 0.5)
+    with pytest.raises(tessera.Error, match="said nothing for 0.5 seconds"):
+        _workers.make_shard(*given)
+    # One that is gone before it was told anything, and one whose imports print.
+    monkeypatch.setattr(_workers, "LONGEST", 60)
+    monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", "raise SystemExit(3)"])
+    monkeypatch.setattr(_workers._Trial, "_send", lambda *_: (_ for _ in ()).throw(BrokenPipeError()))
+    with pytest.raises(tessera.Error, match="found one that ended .exit code 3"):
+        _workers.make_shard(*given)
+    monkeypatch.undo()
+    words = "print('1 word', flush=True); os.write(1, b'r'); from tessera.distributed._workers import tried; tried(to=to)"
+    monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", f"{_workers.ANSWERS}; {words}"])
+    assert _workers.ANSWERS in _workers.TRIAL[2]
+    entry, failed = _workers.make_shard(*given)
+    assert entry[2] == 2 and failed == []
+
+
 def test_an_import_goes_on_carefully_after_workers_died(photos, tmp_path, healthy):
     healthy.fault("kill", 4)
     collection = made(photos, tmp_path / "collection", 1000, client=healthy.address)
@@ -422,7 +618,7 @@ def test_few_bytes_of_files_are_in_memory_at_once(photos, tmp_path, monkeypatch)
 
     monkeypatch.setattr(_workers._native, "shard_of", seen)
     entries = []
-    for most in [1 << 30, 5000]:
+    for most in [1 << 30, 2000]:
         monkeypatch.setattr(_workers, "TOGETHER", most)
         collection = Collection(tmp_path / str(most), create=True, elements="colour")
         assert collection.add(collection.listed("memory://bucket")).images == 24

@@ -120,7 +120,7 @@ fn a_number_left_open_is_enough_for_images_that_are_said_to_be_apart() {
     let after = clusters(&world, "--by colours");
     assert!(after["clusters"].as_u64().unwrap() as usize > count, "{after}");
     let refused = world.run(["cluster", "lib.tessera", "--by", "colours", "--clusters", &count.to_string()]).ended(65);
-    assert!(refused.stderr.contains("or more clusters, for the points that are said to be apart"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("or more clusters, which are enough for what is said to be apart"), "{}", refused.stderr);
 }
 
 #[test]

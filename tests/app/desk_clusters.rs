@@ -301,4 +301,28 @@ fn clusters_and_maps_by_the_network_go_with_the_switch() {
     desk.watch_map(true);
     until(&mut desk, "it is made without", |desk| desk.map().shown().is_some_and(|map| map.by == Look::Appearance));
     assert!(!desk.map().is_hidden());
+    // That was kept beside the one by the network, which is back.
+    until(&mut desk, "it is done", is_done);
+    desk.run(Command::UseLearnedFeatures(true));
+    until(&mut desk, "they are on again", |desk| desk.recognising().learned().is_on);
+    desk.run(Command::LayOutMap(Some(Look::Network)));
+    until(&mut desk, "the map is as it was kept", |desk| desk.map().shown().is_some_and(|map| map.places == places));
+}
+
+#[test]
+fn a_run_by_the_network_ends_with_the_switch() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    run(&mut desk, Command::FindClusters(aim(Some(2))));
+    let before = answer(&desk).all();
+    let by_network = |clusters| ClusterAim { look: Some(Look::Network), ..aim(Some(clusters)) };
+    desk.run(Command::UseLearnedFeatures(false));
+    desk.run(Command::FindClusters(by_network(3)));
+    until(&mut desk, "they are off, and nothing runs", |desk| {
+        !desk.recognising().learned().is_on && !desk.jobs().is_running(&JobKind::FindClusters) && !desk.jobs().is_busy()
+    });
+    assert!(desk.clusters().answer().is_none_or(|answer| !answer.kept.takes_network()), "nothing of the network is shown");
+    desk.run(Command::FindClusters(aim(Some(2))));
+    until(&mut desk, "others are found", |desk| desk.clusters().answer().is_some() && !desk.jobs().is_running(&JobKind::FindClusters));
+    assert_eq!(answer(&desk).all().len(), before.len());
 }

@@ -147,7 +147,7 @@ fn stopping_while_kinds_are_fitted_keeps_the_usual_ones_until_it_is_judged() {
     let library = Mutex::new(session.open_library(&world.at("lib.tessera")).unwrap());
     let stopped = Progress::default();
     stopped.cancel();
-    session.with_progress(&stopped).fit_kinds(&library, KindChoice::Fitted).unwrap();
+    assert!(!session.with_progress(&stopped).fit_kinds(&library, KindChoice::Fitted).unwrap(), "it was cut short");
     let used = kind_use(&hold(&library));
     assert_eq!((used.choice, used.loss), (KindChoice::Fitted, None));
     session.judge(&library, None).unwrap();

@@ -184,4 +184,13 @@ fn a_network_looks_at_all_images_of_a_library() {
     fs::remove_file(world.at("lib.tessera/cache.db")).unwrap();
     let lost = look(&[]).ended(1).complains("24 images left out").object();
     assert_eq!((keys(&lost), sets()), ([24, 0, 0, 24], 3));
+    // Which they are is listed.
+    world.run(["vectors", "lib.tessera", "--report", "failed.jsonl"]).ended(2);
+    look(&["--report", "failed.jsonl"]).ended(1).complains("disc_01_0_0_0_lt.png");
+    let report = fs::read_to_string(world.at("failed.jsonl")).unwrap();
+    let rows: Vec<serde_json::Value> = report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(
+        rows.len() == 24 && rows.iter().all(|row| row["reason"] == "io" && row["path"].as_str().unwrap().ends_with(".png")),
+        "{report}"
+    );
 }

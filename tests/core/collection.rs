@@ -372,7 +372,7 @@ fn worded(query: &str, k: usize, images: &[ShardImage], count: usize) -> Vec<Wor
 #[test]
 fn names_of_other_files_are_not_sent() {
     let name = |i: u64, image: &mut ShardImage| {
-        image.place = if i % 100 == 0 { format!("photos/red_{i}.png") } else { format!("photos/blue_{i}.png") };
+        image.place = if i.is_multiple_of(100) { format!("photos/red_{i}.png") } else { format!("photos/blue_{i}.png") };
     };
     let mut sizes = Vec::new();
     for n in [200, 2000] {
@@ -445,6 +445,11 @@ fn indexes_of_shards_tell_their_recall() {
         assert!(jobs::joined(&index_job, &[&index, &index]).is_err(), "an index is of one shard");
         assert!(jobs::state_by(&jobs::job_bytes(&job), shard, &index[..index.len() / 2], &Progress::default()).is_err());
     }
+    // More than 1 - 2 / m is not promised by m questions, of which there are 200: all are compared.
+    let sure = IndexedNearest { nearest: nearest.clone(), recall: 0.995 };
+    let found = jobs::read_state(&sure, &answer(&jobs::job_bytes(&sure), &shards(&all, 1, 0), 0)).unwrap();
+    let exact = jobs::read_state(&nearest, &answer(&jobs::job_bytes(&nearest), &shards(&all, 1, 0), 0)).unwrap();
+    assert_eq!((found.recall.share(), found.found), (1.0, exact));
     // Few images are all compared.
     let few = shards(&all[..100], 1, 0);
     let found = jobs::read_state(&job, &answer(&jobs::job_bytes(&job), &few, 0)).unwrap();
@@ -463,7 +468,9 @@ fn memory_trees_of_shards_tell_their_recall() {
         let mut word = || words[(random::normal(&mut rng).abs() * 5.0) as usize % words.len()];
         image.captions = (0..=i % 2).map(|_| format!("{} {} by the {}", word(), word(), word())).collect();
     });
-    for (query, count) in [("red sea", 1), ("red sea", 3), ("\"red field\"", 3), ("boat -red", 2), ("nowhere", 2)] {
+    for (query, count) in
+        [("red sea", 1), ("red sea", 3), ("\"red field\"", 1), ("\"red field\"", 3), ("boat -red", 1), ("boat -red", 2), ("nowhere", 2)]
+    {
         let exact = worded(query, 10, &all, count);
         let everything = worded(query, 900, &all, count);
         let shards = shards(&all, count, 0);
@@ -476,14 +483,27 @@ fn memory_trees_of_shards_tell_their_recall() {
         assert!(found.iter().all(|hit| everything.contains(hit)), "{query}");
         let told = state.recall.share();
         assert!(told > 0.7 && told <= 1.0, "{query}: {told}");
+        if query.contains(['"', '-']) {
+            // Trees were tried with words alone: the indexes of the shards answer.
+            assert_eq!(told, 1.0, "{query}");
+            assert!(count > 1 || found == exact, "{query}: {found:?}");
+            assert!(jobs::index_of(&jobs::job_bytes(&job)).unwrap().is_none(), "no tree is made that is not asked");
+        }
         let least = exact.last().map_or(0.0, |hit| hit.score);
         let right = found.iter().filter(|hit| hit.score >= least).count();
         assert!(2 * right >= exact.len(), "{query}: {right} of {}", exact.len());
-        let index = jobs::index_of(&jobs::job_bytes(&job)).unwrap().unwrap();
+        let Some(index) = jobs::index_of(&jobs::job_bytes(&job)).unwrap() else { continue };
         let index = jobs::state(&index, &[&shards[0]], &Progress::default()).unwrap();
         let kept = jobs::state_by(&jobs::job_bytes(&job), &[&shards[0]], &index, &Progress::default()).unwrap();
         assert_eq!(kept, jobs::state(&jobs::job_bytes(&job), &[&shards[0]], &Progress::default()).unwrap());
     }
+    // More than 1 - 2 / m is not promised by m questions, of which there are 150 at most.
+    let shards = shards(&all, 1, 0);
+    let share = |recall: f64| {
+        let job = RememberedWords { query: "red sea".into(), k: 10, recall };
+        jobs::read_state(&job, &answer(&jobs::job_bytes(&job), &shards, 0)).unwrap().recall.share()
+    };
+    assert_eq!(share(0.99), 1.0);
 }
 
 #[test]

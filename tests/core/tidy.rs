@@ -19,7 +19,7 @@ const CORE: &[&[&str]] = &[
 ];
 
 /// The floors of `app`.
-const APP: &[&[&str]] = &[&["allocator", "settings", "command", "ending", "job"], &["session"], &["cli", "gui"]];
+const APP: &[&[&str]] = &[&["settings", "command", "ending", "job"], &["session"], &["cli", "gui"]];
 
 /// Packages that must be used by the program itself, not only by its tests.
 const USED: &[&str] = &["eframe", "egui", "image", "imageproc", "rayon", "rfd", "ron"];

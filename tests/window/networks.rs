@@ -3,10 +3,18 @@
 use std::path::Path;
 
 use egui::Key;
+use egui::accesskit::Role;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use tessera::command::Command;
 use tessera::gui::dialogs::Scripted;
 
 use crate::world::{World, class_folders};
+
+/// What stands in the field of the next network's name.
+fn typed(world: &World) -> String {
+    let field = world.harness.get_by_role_and_label(Role::TextInput, "Name of the network");
+    field.accesskit_node().value().unwrap_or_default()
+}
 
 #[test]
 fn a_network_is_added_and_removed() {
@@ -23,10 +31,12 @@ fn a_network_is_added_and_removed() {
     world.step();
     assert!(world.shows("Networks of your own") && world.shows("None yet. `tessera train"));
     world.type_into("Name of the network", "mine");
+    assert_eq!(typed(&world), "mine");
     world.click("Add a network…");
     world.click("Browse files…");
     world.until("it is added", |app| app.desk().networks().list().is_some_and(|list| list.len() == 1));
     world.rest();
+    assert_eq!(typed(&world), "", "the field is free for the next one");
     let (name, network) = &world.app().desk().networks().list().unwrap()[0];
     assert_eq!((name.as_str(), network.image.dimension, network.text.is_none()), ("mine", 1000, true));
     assert!(world.shows("images, 227 x 227 pixels") && world.shows("ms an image"));

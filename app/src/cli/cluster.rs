@@ -95,7 +95,7 @@ fn check_shown(library: &Library) -> Result<(), Error> {
     if !library.hides_clusters()? {
         return Ok(());
     }
-    let (expected, found) = ("clusters without learned features, which are off", "those found last by what the network sees");
+    let (expected, found) = ("clusters without learned features, which are off", "those found last with learned features");
     Err(Error::data(library.folder(), expected, found, SHOW_AGAIN))
 }
 

@@ -343,6 +343,10 @@ pub(super) struct Vectors {
     /// With --by: another name for the set
     #[arg(long, value_name = "SET", requires = "by")]
     pub(super) name: Option<String>,
+    /// With --by: list each image here that has no vector, with the reason, as JSON lines of path,
+    /// reason and detail
+    #[arg(long, value_name = "FILE", requires = "by")]
+    pub(super) report: Option<PathBuf>,
     /// Take this set off all images; `undo` brings it back
     #[arg(long, value_name = "NAME")]
     pub(super) drop: Option<String>,

@@ -19,7 +19,7 @@ use crate::session::map_file::{DrawnMap, check_place};
 use crate::session::reports::last_report;
 
 /// What is said where kept clusters are hidden.
-const HIDDEN: &str = "The clusters found last are by what the network sees, and learned features are off, so that no image has a colour; \
+const HIDDEN: &str = "The clusters found last were found with learned features, which are off, so that no image has a colour; \
                       `tessera train LIBRARY --learned-features on` turns them on, `tessera cluster LIBRARY --by` finds others.";
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Map) -> Result<Done> {

@@ -99,7 +99,6 @@ pub type Window = fn(Option<PathBuf>, Session) -> anyhow::Result<()>;
 /// Runs the command line of this process and returns its exit code (docs/cli.md lists them).
 /// Without a command it opens `window`, where there is one and a display to open it on.
 pub fn main(window: Option<Window>) -> ExitCode {
-    crate::allocator::share_one_pool();
     let arguments = match Arguments::read() {
         Ok(arguments) => arguments,
         Err(error) => {

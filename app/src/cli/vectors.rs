@@ -88,14 +88,19 @@ impl<'a> Brought<'a> {
 
 /// Looks at all images with a network, and brings its vectors.
 fn look(librarian: &Librarian<'_>, arguments: &Vectors, network: &str) -> Result<Done> {
+    let mut failures = Failures::new(librarian.out, arguments.report.as_deref())?;
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
         let session = librarian.session;
         let bring = || session.bring_network_vectors(library, network, arguments.name.as_deref());
-        let Encoded { set, dimension, images, looked, missing, changed, act, cancelled } =
+        let Encoded { set, dimension, images, looked, failed, changed, act, cancelled } =
             librarian.out.watched(session.progress(), bring)?;
+        for failed in &failed {
+            failures.line_of(&failed.path, failed.reason, &failed.detail)?;
+        }
+        let missing = failed.len();
         if missing > 0 {
-            librarian.out.note(&format!("{} left out: their files are not there, or hold other bytes now", count(missing, "image")));
+            librarian.out.note(&format!("{} left out (--report FILE lists them)", count(missing, "image")));
         }
         let library = hold(library);
         librarian.out.answer(
@@ -111,11 +116,7 @@ fn look(librarian: &Librarian<'_>, arguments: &Vectors, network: &str) -> Result
                 format!("vectors `{set}` of {dimension} values: looked at {looked} of {of}, {changed} new or changed{done}")
             },
         );
-        match (cancelled, missing) {
-            (true, _) => Err(AlreadyPrinted(Error::Cancelled).into()),
-            (false, 0) => Ok(Done::Whole),
-            (false, _) => Ok(Done::Partly),
-        }
+        if cancelled { Err(AlreadyPrinted(Error::Cancelled).into()) } else { failures.end() }
     })
 }
 

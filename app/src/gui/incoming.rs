@@ -54,7 +54,7 @@ impl App {
             },
             Purpose::Similar => Command::Similar(ImageQuery::File(path), None),
             Purpose::LoadModel => Command::LoadModel(path),
-            Purpose::AddNetwork => Command::AddNetwork(path, self.pages.models.network_name()),
+            Purpose::AddNetwork => Command::AddNetwork(path, self.pages.models.take_network_name()),
             Purpose::SaveModel => Command::SaveModel(path),
             Purpose::Export(Export::Labels(ExportFormat::ClassFolders)) => {
                 self.view.open(Modal::ClassFolders);

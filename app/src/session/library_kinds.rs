@@ -55,12 +55,12 @@ impl Session {
     /// Chooses how much kinds and places count for the recogniser of a library. What is not the
     /// preset's is fitted to its images, kept with it and put into use; with fewer than two classes
     /// nothing is. When cancelled, it is the best so far; the preset's, until it is next judged,
-    /// where too few images were judged by then.
+    /// where too few images were judged by then. Returns whether it was not cut short so.
     ///
     /// # Errors
     /// As [`fit`]; [`tessera_core::Error::Io`].
-    pub fn fit_kinds(&self, library: &Mutex<Library>, choice: KindChoice) -> Result<()> {
-        let Some(with_places) = choice.fit() else { return self.choose_kinds(library, choice).map(|_| ()) };
+    pub fn fit_kinds(&self, library: &Mutex<Library>, choice: KindChoice) -> Result<bool> {
+        let Some(with_places) = choice.fit() else { return self.choose_kinds(library, choice) };
         let (ckm, usual) = {
             let library = hold(library);
             (Arc::clone(library.recogniser().ckm()), library.recogniser().usual_kernels().to_vec())
@@ -68,11 +68,13 @@ impl Session {
         // What was fitted before takes no part, so that a seed and the images give the answer.
         let found = self.pool.install(|| fit(&ckm.with_kernels(&usual)?, JUDGED, with_places, self.seed, &self.progress))?;
         let library = &mut *hold(library);
-        let images = if found.is_cut_short() { 0 } else { ckm.examples().count() };
-        let loss = Some(found.loss).filter(|_| !found.is_cut_short());
+        let is_fitted = !found.is_cut_short();
+        let images = if is_fitted { ckm.examples().count() } else { 0 };
+        let loss = Some(found.loss).filter(|_| is_fitted);
         let fitted = Some(Fitted { choice, usual, kernels: found.kernels });
         keep(library, &KindUse { choice, fitted, images, loss, words: String::new() })?;
-        put_to_use(library)
+        put_to_use(library)?;
+        Ok(is_fitted)
     }
 
     /// Puts what was fitted before into use, or takes it out of use, and remembers the choice.
@@ -103,7 +105,7 @@ impl Session {
             (kept(&library), library.recogniser().ckm().examples().count())
         };
         let is_due = kept.choice != KindChoice::Preset && images >= 2 * kept.images;
-        if is_due { self.fit_kinds(library, kept.choice) } else { Ok(()) }
+        if is_due { self.fit_kinds(library, kept.choice).map(drop) } else { Ok(()) }
     }
 }
 

@@ -22,6 +22,9 @@ pub(super) struct Block {
     pub(super) apart: Vec<usize>,
 }
 
+/// The blocks that each must be apart from.
+type Neighbours = Vec<BTreeSet<usize>>;
+
 impl Constraints {
     /// The blocks of all points that are named, each after fewer than `clusters` of those that it
     /// must be apart from, so that there is a cluster for each: in the order of their first points
@@ -29,16 +32,16 @@ impl Constraints {
     ///
     /// # Errors
     /// [`Error::Value`] for a point that does not exist, a pair that is both together and apart
-    /// (also by way of others), and fewer clusters than [`Constraints::least_clusters`].
+    /// (also by way of others), and fewer clusters than [`Constraints::enough_clusters`].
     pub(super) fn blocks(&self, points: usize, clusters: usize) -> Result<Vec<Block>> {
         let (members, neighbours) = self.graph(points)?;
         let mut order: Vec<usize> = (0..members.len()).collect();
         let needed = most_before(&order, &neighbours) + 1;
         if needed > clusters {
-            order = fewest_last(&neighbours);
+            order = smallest_last(&neighbours);
             let needed = needed.min(most_before(&order, &neighbours) + 1);
             if needed > clusters {
-                let expected = format!("{needed} or more clusters, for the points that are said to be apart");
+                let expected = format!("{needed} or more clusters, which are enough for what is said to be apart");
                 return Err(Error::value("constraints", expected, clusters.to_string()));
             }
         }
@@ -47,20 +50,22 @@ impl Constraints {
         Ok(order.iter().map(|at| Block { points: members[*at].clone(), apart: apart(*at) }).collect())
     }
 
-    /// So many clusters are enough for what is said of these points.
+    /// As many clusters as are certainly enough for what is said of these points: one more than the
+    /// most blocks that one must be apart from of those before it, in the better of two orders.
+    /// Fewer may do.
     ///
     /// # Errors
     /// [`Error::Value`] for a point that does not exist, and for a pair that is both together and
     /// apart.
-    pub fn least_clusters(&self, points: usize) -> Result<usize> {
+    pub fn enough_clusters(&self, points: usize) -> Result<usize> {
         let (members, neighbours) = self.graph(points)?;
-        let orders = [(0..members.len()).collect(), fewest_last(&neighbours)];
+        let orders = [(0..members.len()).collect(), smallest_last(&neighbours)];
         Ok(orders.iter().map(|order| most_before(order, &neighbours) + 1).min().unwrap_or(1))
     }
 
     /// The points of each block, ascending, in the order of their first points; and the blocks that
     /// each must be apart from.
-    fn graph(&self, points: usize) -> Result<(Vec<Vec<u32>>, Vec<BTreeSet<usize>>)> {
+    fn graph(&self, points: usize) -> Result<(Vec<Vec<u32>>, Neighbours)> {
         let mut leaders: BTreeMap<u32, u32> = BTreeMap::new();
         for point in self.together.iter().chain(&self.apart).flat_map(|(a, b)| [*a, *b]) {
             if point as usize >= points {
@@ -77,7 +82,7 @@ impl Constraints {
         let block_of = |point: u32| places[&leaders[&point]];
         let mut members = vec![Vec::new(); places.len()];
         leaders.keys().for_each(|point| members[block_of(*point)].push(*point));
-        let mut neighbours = vec![BTreeSet::new(); members.len()];
+        let mut neighbours: Neighbours = vec![BTreeSet::new(); members.len()];
         for (a, b) in &self.apart {
             let (one, other) = (block_of(*a), block_of(*b));
             if one == other {
@@ -108,7 +113,7 @@ fn most_before(order: &[usize], neighbours: &[BTreeSet<usize>]) -> usize {
 /// The order whose most neighbours before a block are fewest: again and again the block with fewest
 /// neighbours among those left comes last (Matula and Beck, *Smallest-last ordering and clustering
 /// and graph coloring algorithms*, JACM 1983). O((blocks + pairs) log blocks).
-fn fewest_last(neighbours: &[BTreeSet<usize>]) -> Vec<usize> {
+fn smallest_last(neighbours: &[BTreeSet<usize>]) -> Vec<usize> {
     let mut left: Vec<usize> = neighbours.iter().map(BTreeSet::len).collect();
     let mut waiting: BTreeSet<(usize, usize)> = left.iter().copied().zip(0..).collect();
     let mut order = Vec::with_capacity(neighbours.len());

@@ -173,11 +173,11 @@ impl CollectionFolder {
     /// Deletes shards that the manifest does not name: those before it, and what was begun and
     /// never ended.
     fn sweep(&self) -> Result<()> {
+        let named: BTreeSet<&str> = self.manifest.shards().iter().map(|shard| &*shard.file).collect();
         for entry in fs::read_dir(&self.folder).map_err(Error::io("read", &self.folder))? {
             let path = entry.map_err(Error::io("read", &self.folder))?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let is_named = self.manifest.shards().iter().any(|shard| shard.file == name);
-            if name.starts_with("shard-") && !is_named {
+            if name.starts_with("shard-") && !named.contains(name) {
                 fs::remove_file(&path).map_err(Error::io("delete", &path))?;
             }
         }
@@ -207,7 +207,8 @@ impl CollectionFolder {
     fn commit(&mut self, manifest: Manifest) -> Result<()> {
         self.check_version()?;
         // Who forgets images deletes what no manifest names, and that may be these, not named yet.
-        for shard in manifest.shards().iter().filter(|shard| !self.manifest.shards().contains(shard)) {
+        let named: BTreeSet<&str> = self.manifest.shards().iter().map(|shard| &*shard.file).collect();
+        for shard in manifest.shards().iter().filter(|shard| !named.contains(&*shard.file)) {
             let path = self.folder.join(&shard.file);
             if !path.is_file() {
                 let found = "nothing: another process has deleted it";
@@ -231,9 +232,23 @@ fn locked(folder: &Path) -> Result<fs::File> {
     let path = folder.join(LOCK);
     let file = fs::File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::io("open", &path))?;
     match file.lock() {
-        Err(error) if error.kind() != ErrorKind::Unsupported => Err(Error::io("lock", path)(error)),
+        Err(error) if !knows_no_locks(&error) => Err(Error::io("lock", path)(error)),
         _ => Ok(file),
     }
+}
+
+/// Whether this says that the system, or the one that a folder is mounted from, has no locks.
+fn knows_no_locks(error: &std::io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+        // The last is what a mounted folder without a service for locks answers.
+        if Errno::from_io_error(error).is_some_and(|number| [Errno::NOSYS, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::NOLCK].contains(&number))
+        {
+            return true;
+        }
+    }
+    error.kind() == ErrorKind::Unsupported
 }
 
 fn files_below(folder: &Path) -> usize {

@@ -1,5 +1,7 @@
 //! Which shards a collection has, as JSON with a checksum of itself.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::options_text;
@@ -87,7 +89,8 @@ impl Manifest {
     /// is left out.
     #[must_use]
     pub fn changed(&self, without: &[String], with: impl IntoIterator<Item = ShardEntry>) -> Self {
-        let stay = self.shards.iter().filter(|shard| !without.contains(&shard.file)).cloned();
+        let without: BTreeSet<&str> = without.iter().map(|file| &**file).collect();
+        let stay = self.shards.iter().filter(|shard| !without.contains(&*shard.file)).cloned();
         let mut shards: Vec<ShardEntry> = stay.chain(with).filter(|shard| shard.images > 0).collect();
         shards.sort_by(|a, b| a.file.cmp(&b.file));
         shards.dedup_by(|a, b| a.file == b.file);

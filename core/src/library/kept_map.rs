@@ -10,6 +10,9 @@ use crate::layout::PlanePoint;
 
 /// The name of the checkpoint.
 const MODEL: &str = "map";
+/// That of a layout by what the network sees, which is there beside the other: it is back once
+/// learned features are on, whatever was laid out without them.
+const NETWORK_MODEL: &str = "map by the network";
 /// The kind of bytes.
 const VERSION: &str = "map 1";
 
@@ -39,12 +42,14 @@ impl Library {
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn kept_map(&self, look: Option<&Look>) -> Result<Option<KeptMap>> {
         let look = look.cloned().unwrap_or_else(|| self.usual_look());
-        let kept = self.cache.checkpoint(MODEL)?.and_then(|(_, bytes)| restored(MODEL, &bytes).ok());
+        let model = model_of(&look);
+        let kept = self.cache.checkpoint(model)?.and_then(|(_, bytes)| restored(model, &bytes).ok());
         let is_admitted = look != Look::Network || self.has_learned_features();
         Ok(kept.filter(|kept: &KeptMap| is_admitted && kept.look == look))
     }
 
-    /// Keeps a layout in the place of that kept before. Does nothing in a library that is only
+    /// Keeps a layout in the place of that kept before; one by what the network sees beside that by
+    /// others. Does nothing in a library that is only
     /// read, for a layout with an image that was forgotten since, and for vectors that may be
     /// others by then: brought ones, and those without an index ([`Look::has_index`]).
     ///
@@ -55,8 +60,13 @@ impl Library {
         if may_change || map.images.iter().any(|id| self.state.image(*id).is_none_or(|image| image.content.is_none())) {
             return Ok(());
         }
-        self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), stored(map))
+        self.cache.put_checkpoint(model_of(&map.look), self.state.last_event().unwrap_or(EventId(0)), stored(map))
     }
+}
+
+/// The checkpoint of a layout by these vectors.
+fn model_of(look: &Look) -> &'static str {
+    if *look == Look::Network { NETWORK_MODEL } else { MODEL }
 }
 
 impl Stored for KeptMap {

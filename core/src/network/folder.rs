@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -141,8 +142,8 @@ impl NetworkFolder {
         }
         if let Ok(network) = self.find(name) {
             let hash = network.image.identity();
-            lock(&LOADED).retain(|loaded, _| !hash.starts_with(loaded.as_str()));
-            lock(&LOADED_TEXTS).retain(|loaded, _| !hash.starts_with(loaded.as_str()));
+            lock(&LOADED).remove(&hash);
+            lock(&LOADED_TEXTS).remove(&hash);
         }
         let gone = self.0.join(format!(".{name}.gone"));
         fs::rename(&place, &gone).map_err(Error::io("remove", &place))?;
@@ -180,7 +181,7 @@ const LIST: &str = "`tessera network list` lists those that there are";
 
 /// Where networks are looked for.
 static FOLDERS: Mutex<Vec<NetworkFolder>> = Mutex::new(Vec::new());
-/// Those that are loaded, by what tells them from others.
+/// Those that are loaded, by what tells them from others, in full.
 static LOADED: Mutex<BTreeMap<String, Arc<ImageEncoder>>> = Mutex::new(BTreeMap::new());
 /// Text encoders that are loaded, by the same hash of their image encoders.
 static LOADED_TEXTS: Mutex<BTreeMap<String, Arc<TextEncoder>>> = Mutex::new(BTreeMap::new());
@@ -228,15 +229,18 @@ pub fn text_encoder(hash: &str) -> Result<Arc<TextEncoder>> {
     load(&LOADED_TEXTS, hash, |folder, name| folder.text_encoder(name)?.ok_or_else(|| missing(hash)))
 }
 
-/// What was loaded under a hash, or is now opened from the folder that has it.
+/// What was loaded of the network that is told from others by this hash, or by how that begins; or
+/// is now opened from the folder that has it. Each is loaded once, whatever is said of its hash.
 fn load<T>(loaded: &Mutex<BTreeMap<String, Arc<T>>>, hash: &str, open: impl FnOnce(&NetworkFolder, &str) -> Result<T>) -> Result<Arc<T>> {
     let mut loaded = lock(loaded);
-    if let Some(encoder) = loaded.get(hash) {
+    let first = loaded.range::<str, _>((Bound::Included(hash), Bound::Unbounded)).next();
+    if let Some((_, encoder)) = first.filter(|(identity, _)| identity.starts_with(hash)) {
         return Ok(Arc::clone(encoder));
     }
     let (folder, name) = found(hash).ok_or_else(|| missing(hash))?;
+    let identity = folder.find(&name)?.image.identity();
     let encoder = Arc::new(open(&folder, &name)?);
-    loaded.insert(hash.to_owned(), Arc::clone(&encoder));
+    loaded.insert(identity, Arc::clone(&encoder));
     Ok(encoder)
 }
 

@@ -256,7 +256,10 @@ class OnRay:
         return remote.remote(*arguments)
 
     def done(self, calls: list[Any], seconds: float) -> list[Any]:
-        return self._ray.wait(calls, num_returns=1, timeout=seconds)[0]
+        if not self._ray.wait(calls, num_returns=1, timeout=seconds)[0]:
+            return []
+        # Of those that wait asks for it names no more, though others may have ended as well.
+        return self._ray.wait(calls, num_returns=len(calls), timeout=0)[0]
 
     def result(self, call: Any) -> Any:
         try:
@@ -337,7 +340,8 @@ def run(
         while waiting or calls:
             try:
                 room = where.room(patience)
-                # One more for each that runs, so that none waits for the next; not where time is measured.
+                # One more for each that runs, so that none waits for the next; not where time is measured, as nobody
+                # tells when a call that waits at a worker begins.
                 room = room if timeout is not None or isinstance(where, Here) else 2 * room
                 while waiting and len(calls) < room:
                     part = waiting[-1]
@@ -369,10 +373,20 @@ def run(
                 continue
             if timeout is None:
                 continue
-            for call, (part, begun) in list(calls.items()):
-                allowed = timeout * part.size()
-                if time.monotonic() - begun <= allowed:
+            now = time.monotonic()
+            late = [call for call, (part, begun) in calls.items() if now - begun > timeout * part.size()]
+            if not late:
+                continue
+            try:
+                # Whoever takes the results may have taken long over them, and these calls may have ended meanwhile.
+                ended = set(where.done(late, 0))
+            except Lost:
+                # The next round meets that, too.
+                continue
+            for call in late:
+                if call in ended:
                     continue
+                part, _ = calls[call]
                 try:
                     worker = where.give_up(call)
                 except Lost:
@@ -384,9 +398,11 @@ def run(
                     waiting.append(part)
                     continue
                 del calls[call]
-                left_out = fails(part, Hung(f"no answer within {allowed:g} seconds from {worker}"))
+                left_out = fails(part, Hung(f"no answer within {timeout * part.size():g} seconds from {worker}"))
                 if left_out is not None:
                     n_done += part.size()
+                    if told:
+                        told(stage, n_done, n_parts)
                     yield part, left_out
     finally:
         # After an error nobody waits for the rest.

@@ -12,6 +12,9 @@ from .._native import Error
 LOCK = "manifest.lock"
 """The file that whoever changes a collection on a local disk holds locked meanwhile, as `tessera shard` does, too."""
 
+NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
+"""What a system that knows no locks says; the last where the folder is mounted from another without a service for them."""
+
 OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "adl", "az", "oci", "oss", "hf", "memory"}
 """Protocols of systems that show a file once all of it was sent, and have no folders."""
 
@@ -38,7 +41,14 @@ class Storage:
         """Where a file is on this machine; ``None`` where others hold it."""
         return self._at(name) if self._system is None else None
 
+    def _look_anew(self) -> None:
+        """Has fsspec forget the listings of folders that it keeps, which tell nothing of what others wrote or deleted."""
+        forget = getattr(self._system, "invalidate_cache", None)
+        if forget is not None:
+            forget()
+
     def exists(self, name: str) -> bool:
+        self._look_anew()
         at = self._at(name)
         return os.path.exists(at) if self._system is None else self._system.exists(at)
 
@@ -102,6 +112,7 @@ class Storage:
         """The names of all files in the folder itself."""
         if self._system is None:
             return [entry.name for entry in os.scandir(self._path) if entry.is_file()]
+        self._look_anew()
         return [path.rsplit("/", 1)[-1] for path in self._system.ls(self._path, detail=False)]
 
     def delete(self, name: str) -> None:
@@ -120,6 +131,7 @@ class Storage:
             n = sum(len(files) for _, _, files in os.walk(at))
             shutil.rmtree(at, ignore_errors=False) if os.path.isdir(at) else None
             return n
+        self._look_anew()
         if not self._system.exists(at):
             return 0
         n = len(self._system.find(at))
@@ -137,7 +149,7 @@ def _lock(file: int) -> None:
 
             fcntl.flock(file, fcntl.LOCK_EX)
     except OSError as error:
-        if error.errno not in (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP):
+        if error.errno not in NO_LOCKS:
             raise
 
 

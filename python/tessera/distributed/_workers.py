@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from typing import IO, Any
@@ -33,8 +34,14 @@ BELOW = "/./"
 TOGETHER = 256 << 20
 """Bytes of encoded files that are in memory at once, where they are not files of this machine; one file may have more."""
 
-TRIAL = [sys.executable, "-c", "from tessera.distributed._workers import tried; tried()"]
+ANSWERS = "import os; to = os.fdopen(os.dup(1), 'wb'); os.dup2(2, 1)"
+"""Keeps the output of a process for its answers: what imports print goes to where it complains."""
+
+TRIAL = [sys.executable, "-c", f"{ANSWERS}; from tessera.distributed._workers import tried; tried(to=to)"]
 """The process that decodes pictures which may bring it down."""
+
+LONGEST = 60.0
+"""Seconds that it may take over one picture, and to begin."""
 
 
 def _check(wanted: str) -> None:
@@ -177,10 +184,12 @@ class _Trial:
     """A process that decodes pictures one after the other."""
 
     def __init__(self, manifest: str) -> None:
+        self.hung = False
+        """Whether it was ended as it took too long."""
         self._process = subprocess.Popen(TRIAL, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self._send(manifest.encode())
-        if self._said() != b"r":
-            found = f"found one that ended (exit code {self.end()})"
+        if not self._answers(manifest.encode(), b"r"):
+            code = self.end()
+            found = f"found one that said nothing for {LONGEST:g} seconds" if self.hung else f"found one that ended (exit code {code})"
             raise Error(f"{TRIAL[0]}: expected a process that decodes pictures, {found}; see that this interpreter has the package")
 
     def _said(self) -> bytes:
@@ -192,13 +201,28 @@ class _Trial:
             to.write(len(data).to_bytes(8, "little") + data)
             to.flush()
 
-    def survives(self, data: bytes) -> bool:
-        """Whether it is still there after a picture."""
+    def _answers(self, data: bytes, expected: bytes) -> bool:
+        """Whether it says this of what it is given. One that takes too long is ended."""
+        timer = threading.Timer(LONGEST, self._give_up)
+        timer.start()
         try:
             self._send(data)
+            said = self._said()
         except OSError:
-            return False
-        return self._said() == b"1"
+            said = b""
+        finally:
+            timer.cancel()
+            # Then it is known whether it was given up.
+            timer.join()
+        return said == expected and not self.hung
+
+    def _give_up(self) -> None:
+        self.hung = True
+        self._process.kill()
+
+    def survives(self, data: bytes) -> bool:
+        """Whether it is still there after a picture, and took no longer than it may."""
+        return self._answers(data, b"1")
 
     def end(self) -> int:
         """Ends it; its exit code."""
@@ -233,6 +257,8 @@ def _sound(manifest: str, files: list[File], options: dict[str, Any], failed: li
                 continue
             code = trial.end()
             found = f"found a file that ended the process which decoded it (exit code {code})"
+            if trial.hung:
+                found = f"found a file that hung: it was not decoded within {LONGEST:g} seconds"
             failed.append((plain(file[0]), f"expected a picture, {found}; leave it out, or write it anew with another program"))
             trial = _Trial(manifest)
     finally:

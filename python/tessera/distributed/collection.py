@@ -176,7 +176,9 @@ def _absolute(place: str | os.PathLike[str]) -> str:
     if "://" in text:
         return text
     folder, mark, below = text.partition(BELOW)
-    return os.path.abspath(folder) + (mark + os.path.normpath(below) if mark else "")
+    # Before the mark there is nothing where the folder is the root.
+    full = os.path.abspath(folder or "/")
+    return full.rstrip("/") + mark + os.path.normpath(below) if mark else full
 
 
 class Collection:
@@ -315,8 +317,9 @@ class Collection:
         """Puts the next version in its place. The lock is held."""
         self._check_version()
         # Who forgets images deletes what no manifest names, and that may be these, not named yet.
+        named = set(self.shards)
         for entry in manifest.shards():
-            if entry not in self.shards and not self._storage.exists(entry[0]):
+            if entry not in named and not self._storage.exists(entry[0]):
                 found = "found nothing: another process has deleted it"
                 advice = "try again: one process at a time changes a collection"
                 raise _native.Error(f"{entry[0]}: expected a shard that was just written, {found}; {advice}")
@@ -386,7 +389,8 @@ class Collection:
     def listed(self, url: str | os.PathLike[str], *, classes: bool = True, storage_options: dict[str, Any] | None = None) -> list[dict[str, Any]]:
         """The pictures below a folder, as :meth:`add` takes them; their classes are the names of their folders.
 
-        In each place ``/./`` parts this folder from the rest, so that words of folders above do not count in searches.
+        In each place ``/./`` parts this folder from the rest, so that words of folders above do not count in searches. Below
+        a root, such as ``/`` or ``memory://``, nothing is parted, and the names of the files alone count.
         """
         import fsspec
 
@@ -396,9 +400,11 @@ class Collection:
         label = (lambda at: os.path.basename(os.path.dirname(at))) if classes else (lambda at: None)
         folder = system.unstrip_protocol(path).rstrip("/")
 
+        has_path = bool(folder.partition("://")[2])
+
         def place(at: str) -> str:
             full = system.unstrip_protocol(at)
-            return f"{folder}{BELOW}{full[len(folder) + 1 :]}" if full.startswith(f"{folder}/") else full
+            return f"{folder}{BELOW}{full[len(folder) + 1 :]}" if has_path and full.startswith(f"{folder}/") else full
 
         return [{"place": place(at), "label": label(at)} for at in found]
 
@@ -408,8 +414,9 @@ class Collection:
         An image is ``{"place": path or URL, "label": class, "group": object, "captions": [text]}``, of which only the
         place must be there. The collection has them once all are there. ``storage_options`` are fsspec's, for the places.
         The words of a place count in searches: those below ``/./`` in it, as :meth:`listed` writes it, else of a full path
-        those of the file's name. A worker has at most 256 MB of files in memory, or one file; where pictures
-        bring workers down they are decoded in processes of their own, and those that did are in ``failed``.
+        those of the file's name. Each thread of a worker has at most 256 MB of files in memory, or one file; where pictures
+        bring workers down they are decoded in processes of their own, and those that did, or took longer than a minute, are in
+        ``failed``. No file is deleted here: what was written and is not needed, :meth:`forget` deletes.
         """
         rows: list[File] = [
             (_absolute(image["place"]), image.get("label"), image.get("group"), list(image.get("captions") or [])) for image in images
@@ -442,28 +449,29 @@ class Collection:
                 entries[begins[part]] = entry
         # An image stays where it is first, whatever the order in which workers answered.
         known: set[str] = set()
+        named = set(self.shards)
         for entry in self.shards:
             known.update(_native.hashes_of(read_shard(self._storage, entry)))
         there = len(known)
-        kept: list[Entry] = []
+        # In the order of the images, each once: equal images make one file.
+        kept: dict[Entry, None] = {}
         for _, entry in sorted(entries.items()):
-            # Equal images make one file.
             if entry in kept:
                 continue
             shard = read_shard(self._storage, entry)
             twice = [image for image in _native.hashes_of(shard) if image in known]
             known.update(_native.hashes_of(shard))
-            if twice and entry not in self.shards:
+            if twice and entry not in named:
+                # The file stays: another process may have named it in a manifest meanwhile.
                 _, left = _native.shard_without(shard, twice)
-                self._storage.delete(entry[0])
                 if left is None:
                     continue
                 data, entry = left
                 self._storage.write(entry[0], data)
-            kept.append(entry)
+            kept[entry] = None
         added = len(known) - there
         if added:
-            self._commit(self._manifest.changed([], kept))
+            self._commit(self._manifest.changed([], list(kept)))
         return Added(added, len(rows) - added - len(failed) - missing, failed)
 
     def forget(self, images: Iterable[str]) -> int:
@@ -523,7 +531,7 @@ class Collection:
         All are compared; with a ``recall`` below 1 those that an index of each shard names, of which about such a share of
         the exact answer is found. What was measured on a sample of each shard's own images is ``recall`` of the answer; the
         images found then depend on how images are dealt to shards. A shard of fewer than 512 images, and one whose index does
-        not reach the recall, is compared whole.
+        not reach the recall (0.99 is the most that one promises), is compared whole.
         """
         self.left_out = {}
         asked = [appearance for _, appearance in self._features(images)]
@@ -541,7 +549,9 @@ class Collection:
 
         With ``engine="memory"`` a memory tree of each shard names the images, of which about a share of ``recall`` of the exact
         answer is found; their scores are the same. What was measured on a sample of each shard's own texts is ``recall`` of
-        the answer. It counts the words of fewer texts, and passes the shards twice instead of three times.
+        the answer. It counts the words of fewer texts, and passes the shards twice instead of three times. Trees are tried with
+        words alone: with words in a row or unwanted words, and where a tree does not reach the recall (1 - 2/150 is the most
+        that one promises), the index of the shard names the images.
         """
         if engine not in ("index", "memory"):
             raise ValueError(f"engine: expected index or memory, found {engine}")
@@ -584,16 +594,25 @@ class Collection:
         return Clustered(means, shares, sizes, examples, likelihoods, job)
 
     def clusters_of(self, clustered: Clustered) -> Iterator[tuple[str, int]]:
-        """The hash of each image and its most probable cluster, shard by shard, in the order in which workers answer."""
+        """The hash of each image and its most probable cluster, shard by shard in the order of ``shards``.
+
+        What is known of shards that come later is held until it is their turn.
+        """
         self.left_out = {}
         given = (VERSION, self._storage.url, self._storage.options, clustered.job)
         parts = [Part(entry[0], make_assigned, (*given, entry)) for entry in self.shards]
+        order = {part: i for i, part in enumerate(parts)}
+        held: dict[int, list[tuple[str, int]]] = {}
+        turn = 0
         for part, found in self._run(parts, "Looking for clusters"):
             if isinstance(found, ShardError):
                 self.left_out[part.name] = str(found)
                 warnings.warn(f"left out of the answer: {found}", LeftOutWarning, stacklevel=2)
-                continue
-            yield from found
+                found = []
+            held[order[part]] = found
+            while turn in held:
+                yield from held.pop(turn)
+                turn += 1
 
     def duplicates(self, distance: float = 2.0) -> list[list[Copy]]:
         """Groups of near copies, by thumbnails. Each two shards are compared, so work grows with the square of their number."""

@@ -152,7 +152,7 @@ proptest! {
         match MixtureFit::new(data, options, &constraints) {
             Err(error) => {
                 prop_assert!(matches!(error, Error::Value { .. }), "{error}");
-                prop_assert!(constraints.least_clusters(60).is_ok_and(|least| least > clusters) || constraints.least_clusters(60).is_err());
+                prop_assert!(constraints.enough_clusters(60).is_ok_and(|least| least > clusters) || constraints.enough_clusters(60).is_err());
             }
             Ok(mut fit) => {
                 for _ in 0..3 {
@@ -193,7 +193,7 @@ fn one_point_may_be_apart_from_many() {
     assert!(star.apart.iter().all(|(a, b)| fit.assign()[*a as usize] != fit.assign()[*b as usize]));
     // No two of these may.
     let all = Constraints { apart: (0..4).flat_map(|a| (0..a).map(move |b| (a, b))).collect(), ..Constraints::default() };
-    assert_eq!(all.least_clusters(60).unwrap(), 4);
+    assert_eq!(all.enough_clusters(60).unwrap(), 4);
     let refused = MixtureFit::new(data(), options(3), &all).err().unwrap().to_string();
     assert!(refused.contains("4 or more clusters"), "{refused}");
 }

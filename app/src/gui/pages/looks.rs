@@ -13,7 +13,7 @@ pub(super) const LEARNED_OFF: &str = "Learned features are off in this library; 
 /// Why there are no clusters.
 pub(super) fn no_clusters(panel: &Panel<'_>) -> &'static str {
     if panel.desk.clusters().is_hidden() {
-        "The clusters were found by what the network sees, and learned features are off; the page Train turns them on."
+        "The clusters were found with learned features, which are off; the page Train turns them on."
     } else {
         "No clusters were found yet; the page Clusters finds them."
     }

@@ -25,10 +25,11 @@ pub struct ModelsView {
 }
 
 impl ModelsView {
-    /// The name under which the next network is to be added, if one was typed.
-    pub(in crate::gui) fn network_name(&self) -> Option<String> {
-        let name = self.name.trim();
-        (!name.is_empty()).then(|| name.to_owned())
+    /// Takes the name under which the next network is to be added out of its field, if one was
+    /// typed.
+    pub(in crate::gui) fn take_network_name(&mut self) -> Option<String> {
+        let name = std::mem::take(&mut self.name);
+        Some(name.trim().to_owned()).filter(|name| !name.is_empty())
     }
 }
 

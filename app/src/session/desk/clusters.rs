@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::bonds::Bond;
-use tessera_core::library::clusters::{ClusterAim, ClusterRun, ImageCluster, KeptClusters, usual_clusters};
+use tessera_core::library::clusters::{ClusterAim, ClusterRun, ImageCluster, KeptClusters, KnownClusters, usual_clusters};
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
+use tessera_core::library::looks::Look;
 use tessera_core::{Error, Result};
 
 use super::super::Session;
 use super::context::{Context, Event, Outbox};
 use super::library_act::{self, Acted};
-use super::notices::problem;
+use super::notices::{note, problem};
 use super::part::Part;
 use crate::job::JobKind;
 
@@ -58,6 +59,8 @@ pub struct Clusters {
     is_off: bool,
     /// Whether there are such clusters.
     is_hidden: bool,
+    /// Whether the last run may take learned features.
+    takes_network: bool,
 }
 
 /// What is known of clusters.
@@ -160,11 +163,9 @@ impl Part for Clusters {
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
             Message::Found(run, answer) if self.is_current(run) => {
-                if self.is_off && answer.kept.takes_network() {
-                    self.is_hidden = true;
-                } else {
+                (self.is_hidden, self.takes_network) = (self.is_barred(&answer), answer.kept.takes_network());
+                if !self.is_hidden {
                     self.replace(ctx, Some(answer));
-                    self.is_hidden = false;
                 }
                 self.is_known = true;
             }
@@ -179,6 +180,9 @@ impl Part for Clusters {
             Message::Found(..) | Message::Ended(..) => {}
             Message::Known { run, answer, lost, is_hidden, sets, new } => {
                 (self.is_asked, self.is_known, self.sets) = (false, true, sets);
+                // Learned features may have been turned off since it was asked.
+                let is_barred = answer.as_ref().is_some_and(|answer| self.is_barred(answer));
+                let (answer, is_hidden) = (answer.filter(|_| !is_barred), is_hidden || is_barred);
                 let is_older =
                     answer.as_ref().zip(self.answer.as_ref()).is_some_and(|(new, old)| new.kept.iterations() < old.kept.iterations());
                 if self.is_current(run) && !is_older {
@@ -195,7 +199,7 @@ impl Part for Clusters {
             }
             Message::Assigned { run, answer, new } => {
                 self.in_vain = new;
-                let is_admitted = answer.as_ref().is_some_and(|answer| !(self.is_off && answer.kept.takes_network()));
+                let is_admitted = answer.as_ref().is_some_and(|answer| !self.is_barred(answer));
                 if self.is_current(run) && is_admitted {
                     self.replace(ctx, answer);
                     self.new = new;
@@ -212,10 +216,11 @@ impl Part for Clusters {
             Event::First | Event::Opened | Event::Ready | Event::Changed => {}
             Event::Learned(is_on) => {
                 self.is_off = !is_on;
-                if self.is_off && self.answer.as_ref().is_some_and(|answer| answer.kept.takes_network()) {
+                if self.answer.as_ref().is_some_and(|answer| self.is_barred(answer)) {
                     self.replace(ctx, None);
                     self.is_hidden = true;
                 }
+                self.stop_if_barred(ctx);
                 // Those that were hidden are back, or the page says why there are none.
                 if self.is_watched || self.is_known {
                     self.ask(ctx);
@@ -296,6 +301,11 @@ impl Clusters {
         let number = self.run.fetch_add(1, Ordering::Relaxed) + 1;
         (self.failure, self.is_asked) = (None, false);
         let kept = self.answer.as_ref().map(|answer| Arc::clone(&answer.kept));
+        self.takes_network = !self.is_off
+            && match &aim {
+                Aim::Given(aim) => aim.look.as_ref().is_none_or(Look::takes_network),
+                Aim::Merged(_) | Aim::Split(_) | Aim::Said(_) => kept.as_ref().is_none_or(|kept| kept.takes_network()),
+            };
         let watch = Watch { number, run: Arc::clone(&self.run), outbox: ctx.outbox.clone() };
         ctx.job(JobKind::FindClusters, move |session| {
             let outcome = find(session, &library, aim, kept, &watch);
@@ -346,6 +356,22 @@ impl Clusters {
         }
     }
 
+    /// Stops a run that takes learned features once they are off. The clusters of before stay.
+    fn stop_if_barred(&mut self, ctx: &mut Context) {
+        if self.is_off && self.takes_network && ctx.jobs.is_running(&JobKind::FindClusters) {
+            ctx.jobs.stop(&JobKind::FindClusters);
+            // What it still sends or keeps is not current any more.
+            self.run.fetch_add(1, Ordering::Relaxed);
+            self.is_asked = false;
+            ctx.tell(note("Clusters were being found with learned features, which are off now: that was stopped"));
+        }
+    }
+
+    /// Whether clusters are not to be shown, because learned features are off.
+    fn is_barred(&self, answer: &ClusterAnswer) -> bool {
+        self.is_off && answer.kept.takes_network()
+    }
+
     fn replace(&mut self, ctx: &Context, answer: Option<Arc<ClusterAnswer>>) {
         ctx.drop_elsewhere(std::mem::replace(&mut self.answer, answer));
     }
@@ -367,13 +393,15 @@ impl Clusters {
         let (run, in_vain) = (self.run.load(Ordering::Relaxed), self.in_vain);
         ctx.with_library(move |_, library| {
             let sets = library.state().vector_sets().into_iter().map(|(set, images)| (set.into(), images)).collect();
-            let kept = match kept.filter(|kept| library.has_learned_features() || !kept.takes_network()) {
-                Some(kept) => Some(kept),
-                // A cache that cannot be read is told of where it is needed.
-                None => library.clusters().unwrap_or_default().map(Arc::new),
+            let (kept, is_hidden, lost) = match kept.filter(|kept| library.has_learned_features() || !kept.takes_network()) {
+                Some(kept) => (Some(kept), false, None),
+                None => {
+                    // A cache that cannot be read is told of where it is needed.
+                    let KnownClusters { kept, is_hidden, aim } = library.known_clusters().unwrap_or_default();
+                    let lost = aim.filter(|_| kept.is_none());
+                    (kept.map(Arc::new), is_hidden, lost)
+                }
             };
-            let is_hidden = kept.is_none() && library.hides_clusters().unwrap_or_default();
-            let lost = if kept.is_none() { library.cluster_aim().unwrap_or_default() } else { None };
             let kept = kept.map(|kept| followed(library, kept, in_vain));
             let new = kept.as_ref().map_or(0, |kept| without(library, kept));
             let answer = kept.map(|kept| Arc::new(ClusterAnswer::new(library, kept)));

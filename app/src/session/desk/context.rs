@@ -14,7 +14,7 @@ use tessera_core::{Error, Result};
 use super::super::Session;
 use super::jobs::Jobs;
 use super::library_act;
-use super::notices::{Notices, note, problem};
+use super::notices::{Notices, note, problem, stopped};
 use super::view::Notice;
 use super::worker::Worker;
 use super::{Message, Wake};
@@ -268,7 +268,7 @@ impl Context {
     ) {
         let Some(library) = self.shared() else { return };
         self.job_by(session, kind, move |session| match work(session, &library) {
-            Err(Error::Cancelled) => Ok(library_act::state_and(&library, note("Stopped; what was done stays")).into()),
+            Err(Error::Cancelled) => Ok(library_act::state_and(&library, stopped()).into()),
             outcome => outcome.map(Into::into),
         });
     }

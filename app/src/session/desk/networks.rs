@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 
+use tessera_core::error::display;
 use tessera_core::library::encoded::Encoded;
 use tessera_core::network::{BroughtNetwork, ImageWishes};
 
@@ -62,10 +63,12 @@ pub(super) fn add(ctx: &mut Context, path: PathBuf, name: Option<String>) {
 /// Looks at all images of the library with a network, and brings its vectors as a set of its name.
 pub(super) fn bring(ctx: &mut Context, name: String) {
     ctx.library_job(JobKind::BringVectors, move |session, library| {
-        let Encoded { set, images, looked, missing, changed, act, cancelled, .. } = session.bring_network_vectors(library, &name, None)?;
+        let Encoded { set, images, looked, failed, changed, act, cancelled, .. } = session.bring_network_vectors(library, &name, None)?;
         let mut words = format!("Looked at {}: {} in `{set}` are new or changed", count(looked, "image"), count(changed, "vector"));
-        if missing > 0 {
-            let _ = write!(words, "; {missing} of {images} could not be read");
+        if let Some(first) = failed.first() {
+            let (n, path, detail) = (failed.len(), display(&first.path), &first.detail);
+            let path = if detail.contains(&*path) { String::new() } else { format!("{path}: ") };
+            let _ = write!(words, "; {n} of {images} could not be looked at, the first: {path}{detail}");
         }
         if cancelled {
             words.push_str("; it was stopped, and what was done stays");

@@ -81,6 +81,11 @@ pub(super) fn note(words: impl Into<String>) -> Notice {
     Notice::new(words, Tone::Note)
 }
 
+/// A notice that something was stopped.
+pub(super) fn stopped() -> Notice {
+    note("Stopped; what was done stays")
+}
+
 /// A notice that something failed.
 pub(super) fn problem(words: impl ToString) -> Notice {
     Notice::new(words.to_string(), Tone::Problem)

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::nearest::{CollectionLook, NearImage, NearestImages};
-use super::recall::{MeasuredRecall, RecallCurve, RecallWay, read_recall, way_for};
+use super::recall::{MeasuredRecall, RecallCurve, RecallWay, promised, read_recall, way_for};
 use super::{ShardJob, job_bytes, read_state};
 use crate::ann::PointSet;
 use crate::ann::cells::{CandidateCurve, CellCandidates, CellCodes, CellOptions, CellWay};
@@ -92,7 +92,8 @@ impl LookIndexes {
         }
         let told: Vec<(usize, &[ItemId])> = sample.iter().zip(truth).skip(1).step_by(2).map(|(i, list)| (*i, &list[..k])).collect();
         let way = |curve: CandidateCurve| -> Result<RecallWay> {
-            let (way, promised) = (curve.measured.way, curve.measured.recall - 2.0 * curve.measured.spread);
+            let way = curve.measured.way;
+            let promised = promised(curve.measured.recall, curve.measured.spread, lists.len());
             let found = |(i, list): &(usize, &[ItemId])| -> Result<u64> {
                 let named = cells.candidates(points.row(*i), way, k, |id| id.0 as usize != *i)?;
                 Ok(named.iter().filter(|id| list.contains(id)).count() as u64)

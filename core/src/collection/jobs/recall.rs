@@ -1,5 +1,8 @@
 //! What share of the exact answer an index of a shard finds, as it was measured on the shard
 //! itself: on one half of a sample a way to search is chosen, on the other its recall is told.
+//!
+//! No more than `1 - 2 / m` is promised by the m questions of the half that chooses
+//! ([`promised`]); where more is asked for, all are compared.
 
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
@@ -37,6 +40,13 @@ impl MeasuredRecall {
     }
 }
 
+/// The recall that m questions promise, which found such a share on average with such a standard
+/// error: two standard errors less. Where all were answered right one of so many more may not be,
+/// so it is `1 - 2 / m` at most.
+pub(super) fn promised(mean: f64, error: f64, m: usize) -> f64 {
+    mean - 2.0 * error.max(1.0 / m.max(1) as f64)
+}
+
 fn share_of(found: u64, wanted: u64) -> u64 {
     let share = u128::from(found.min(wanted)) * u128::from(PARTS) / u128::from(wanted);
     u64::try_from(share).unwrap_or(PARTS)
@@ -47,8 +57,7 @@ fn share_of(found: u64, wanted: u64) -> u64 {
 pub(super) struct RecallWay {
     /// What the index knows it by.
     pub(super) way: (u64, u64),
-    /// The recall that may be promised: that of the first half of the sample, less two standard
-    /// errors.
+    /// The recall that may be promised, as [`promised`] has it by the first half of the sample.
     pub(super) promised: f64,
     /// What it found of the second half, and what it should have found.
     pub(super) told: (u64, u64),

@@ -2,13 +2,16 @@
 //! images may be missed. How many is measured on texts of the shard itself. What trees name is
 //! then weighed with the counts of the whole collection, so that a score is that of the exact
 //! index.
+//!
+//! The questions of that test are words. What trees find of words in a row, or where some words are
+//! not wanted, was never measured: for such a query the index of the shard is asked.
 
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-use super::recall::{MeasuredRecall, RecallCurve, RecallWay, read_recall, way_for};
-use super::words::{CountedWords, WordFound, WordsFound, index_for, index_of, needed_of, texts_of, wanted};
+use super::recall::{MeasuredRecall, RecallCurve, RecallWay, promised, read_recall, way_for};
+use super::words::{CountedWords, WordFound, WordsFound, index_of, needed_of, texts_of, wanted};
 use super::{ShardJob, job_bytes, read_state};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::cmt::{Cmt, CmtOptions};
@@ -120,8 +123,7 @@ impl TextMemory {
             let m = shares.len().max(1) as f64;
             let mean = shares.iter().sum::<f64>() / m;
             let variance = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / m;
-            // Where all questions are answered right, one of so many more may not be.
-            let promised = mean - 2.0 * (variance / m).sqrt().max(1.0 / m);
+            let promised = promised(mean, (variance / m).sqrt(), shares.len());
             let told = half(1).fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
             ways.push(RecallWay { way: (leaves as u64, 0), promised, told });
             if leaves >= all {
@@ -189,13 +191,21 @@ impl ShardJob for TextMemories {
 }
 
 impl RememberedWords {
-    /// The images that a shard's memory tree names; of a shard whose trees do not reach the recall
-    /// those that its index does.
-    fn by(&self, shard: &Shard, memory: &TextMemory) -> Result<RememberedImages> {
+    /// Whether the query is one of those that recall was measured on.
+    fn is_words_alone(&self) -> bool {
+        let query = TextQuery::parse(&self.query);
+        query.phrases.is_empty() && query.unwanted.is_empty()
+    }
+
+    /// The images that a shard's memory tree names; those of an index of its texts where the tree
+    /// does not reach the recall, and where the query is not of words alone.
+    fn by(&self, shard: &Shard, memory: Option<&TextMemory>) -> Result<RememberedImages> {
         let (texts, query) = (texts_of(shard)?, TextQuery::parse(&self.query));
         let n = texts.len();
-        let (mut images, recall): (Vec<usize>, MeasuredRecall) = match way_for(&memory.curves, self.k, self.recall) {
-            Some(way) => {
+        let memory = memory.filter(|_| self.is_words_alone());
+        let way = memory.and_then(|memory| Some((memory, way_for(&memory.curves, self.k, self.recall)?)));
+        let (mut images, recall): (Vec<usize>, MeasuredRecall) = match way {
+            Some((memory, way)) => {
                 let named = memory.images(&memory.key(wanted(&query)), self.k, way.way.0 as usize);
                 let named: Vec<usize> = named.into_iter().filter(|i| *i < n).collect();
                 let index = index_of(named.iter().map(|i| (*i, &texts[*i][..])));
@@ -203,7 +213,8 @@ impl RememberedWords {
                 (named.into_iter().filter(fits).collect(), MeasuredRecall::of(n, way.told))
             }
             None => {
-                let hits = index_for(&texts, &query).search_items(&query);
+                // Of all texts, as images are chosen by the counts of the shard.
+                let hits = index_of(texts.iter().enumerate().map(|(i, own)| (i, &own[..]))).search_items(&query);
                 (hits.into_iter().map(|hit| hit.item.0 as usize).collect(), MeasuredRecall::exact(n))
             }
         };
@@ -237,15 +248,16 @@ impl ShardJob for RememberedWords {
     const NAME: &'static str = "remembered words";
 
     fn index(&self) -> Option<Vec<u8>> {
-        Some(job_bytes(&TextMemories))
+        self.is_words_alone().then(|| job_bytes(&TextMemories))
     }
 
     fn state(&self, shards: &[&Shard], progress: &Progress) -> Result<RememberedImages> {
-        self.by(shards[0], &TextMemories.state(shards, progress)?)
+        let memory = if self.is_words_alone() { Some(TextMemories.state(shards, progress)?) } else { None };
+        self.by(shards[0], memory.as_ref())
     }
 
     fn state_by(&self, shards: &[&Shard], index: &[u8], _: &Progress) -> Result<RememberedImages> {
-        self.by(shards[0], &read_state(&TextMemories, index)?)
+        self.by(shards[0], Some(&read_state(&TextMemories, index)?))
     }
 
     fn join(&self, mut one: RememberedImages, other: RememberedImages) -> Result<RememberedImages> {

@@ -38,7 +38,31 @@ const MODEL: &str = "clusters";
 /// it was left open; the seed; and by what images are compared, as [`number_of`] tells it.
 pub(super) const AIM: [&str; 3] = ["clusters asked", "clusters seed", "clusters by"];
 
+/// What a library knows of the clusters that were kept last.
+#[derive(Debug, Default)]
+pub struct KnownClusters {
+    /// As [`Library::clusters`].
+    pub kept: Option<KeptClusters>,
+    /// As [`Library::hides_clusters`].
+    pub is_hidden: bool,
+    /// As [`Library::cluster_aim`].
+    pub aim: Option<ClusterAim>,
+}
+
 impl Library {
+    /// All that is known of the clusters that were kept last, for which they are read once.
+    /// O(images).
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the library cannot be read.
+    pub fn known_clusters(&self) -> Result<KnownClusters> {
+        let kept = self.clusters_in_cache()?;
+        if self.is_hiding(kept.as_ref())? {
+            return Ok(KnownClusters { is_hidden: true, ..KnownClusters::default() });
+        }
+        Ok(KnownClusters { kept: kept.map(|kept| self.followed(kept)), is_hidden: false, aim: self.aim_in_store()? })
+    }
+
     /// The clusters that were kept, of the images that are there now: images that came since are
     /// assigned to the most probable cluster as far as their vectors are in memory or in an index.
     /// None where none were kept, or learned features are off and these take them
@@ -48,10 +72,12 @@ impl Library {
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn clusters(&self) -> Result<Option<KeptClusters>> {
         let found = self.clusters_in_cache()?.filter(|kept| self.has_learned_features() || !kept.takes_network());
-        Ok(found.map(|mut kept| {
-            kept.follow(self);
-            kept
-        }))
+        Ok(found.map(|kept| self.followed(kept)))
+    }
+
+    fn followed(&self, mut kept: KeptClusters) -> KeptClusters {
+        kept.follow(self);
+        kept
     }
 
     /// Whether the clusters that were kept last are told of only while learned features are on,
@@ -60,10 +86,15 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`] when the library cannot be read.
     pub fn hides_clusters(&self) -> Result<bool> {
-        if self.has_learned_features() {
-            return Ok(false);
-        }
-        match self.clusters_in_cache()? {
+        // With learned features on nothing need be read.
+        Ok(!self.has_learned_features() && self.is_hiding(self.clusters_in_cache()?.as_ref())?)
+    }
+
+    /// Whether these, as the cache has them, are told of only while learned features are on, and
+    /// these are off.
+    fn is_hiding(&self, kept: Option<&KeptClusters>) -> Result<bool> {
+        match kept {
+            _ if self.has_learned_features() => Ok(false),
             Some(kept) => Ok(kept.takes_network()),
             None => Ok(self.store.fact(AIM[2])? == Some(number_of(&Look::Network))),
         }
@@ -99,9 +130,10 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`] when the library cannot be read.
     pub fn cluster_aim(&self) -> Result<Option<ClusterAim>> {
-        if self.hides_clusters()? {
-            return Ok(None);
-        }
+        if self.hides_clusters()? { Ok(None) } else { self.aim_in_store() }
+    }
+
+    fn aim_in_store(&self) -> Result<Option<ClusterAim>> {
         let [asked, seed, by] = AIM.map(|name| self.store.fact(name));
         let (Some(asked), Some(seed), by) = (asked?, seed?, by?) else { return Ok(None) };
         let look = Look::all(&self.state).find(|look| Some(number_of(look)) == by);

@@ -65,10 +65,18 @@ impl ClusterRun {
             let found = format!("none of {all} images with {}", look.words());
             return Err(Error::value("clusters", "one image or more to compare", found));
         }
+        // Images that are gone, or have no such vector, take no part.
+        let place = |id: ItemId| ids.binary_search(&id).ok().map(|place| place as u32);
+        let places = |(a, b)| Some((place(a)?, place(b)?));
+        let together = bonds.together_among(|image| place(image).is_some()).into_iter().filter_map(places).collect();
+        let constraints = Constraints { together, apart: bonds.of(Bond::Apart).filter_map(places).collect() };
+        let needed = constraints.enough_clusters(ids.len())?;
         let kept = kept.filter(|kept| {
             let there = ids.iter().filter(|id| kept.images.contains_key(&id.0)).count();
             let is_same_aim = kept.look() == look && kept.asked() == aim.clusters && kept.seed == aim.seed;
-            is_same_aim && kept.version == version && kept.mean.len() == d && 2 * there >= ids.len()
+            // With too few for what was said since, a number that was left open is found anew.
+            let are_enough = aim.clusters.is_some() || kept.count() >= needed;
+            is_same_aim && kept.version == version && kept.mean.len() == d && 2 * there >= ids.len() && are_enough
         });
         let fresh = || Axes::of_sample(&values, d, AXES, SAMPLE, &mut seeded(aim.seed));
         let mut axes = kept.map_or_else(fresh, KeptClusters::axes);
@@ -80,15 +88,8 @@ impl ClusterRun {
         }
         let (s, left_out) = (axes.count(), all.saturating_sub(ids.len()));
         let mut options = options(&rows, aim.seed);
-        // Images that are gone, or have no such vector, take no part.
-        let place = |id: ItemId| ids.binary_search(&id).ok().map(|place| place as u32);
-        let places = |(a, b)| Some((place(a)?, place(b)?));
-        let together = bonds.together_among(|image| place(image).is_some()).into_iter().filter_map(places).collect();
-        let constraints = Constraints { together, apart: bonds.of(Bond::Apart).filter_map(places).collect() };
-        let needed = constraints.least_clusters(ids.len())?;
         let mut tried = Vec::new();
-        // With too few clusters for what was said since, a number that was left open is found anew.
-        if let Some(kept) = kept.filter(|kept| aim.clusters.is_some() || kept.count() >= needed) {
+        if let Some(kept) = kept {
             options.clusters = kept.count();
             tried.extend(kept.tried.iter().map(|(clusters, likelihood)| ClusterCount { clusters: *clusters, likelihood: *likelihood }));
             // Images that came since begin in the cluster that is most probable.

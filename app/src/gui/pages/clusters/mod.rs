@@ -28,7 +28,7 @@ use crate::session::desk::clusters::ClusterAnswer;
 /// The number of oddities among clusters.
 const ODDITIES: usize = usize::MAX;
 /// Why clusters are not shown.
-const HIDDEN: &str = "They were found by what the network sees, and learned features are off; the page Train turns these on again, and \
+const HIDDEN: &str = "They were found with learned features, which are off; the page Train turns these on again, and \
                       other clusters can be found above";
 /// Clusters that Page Up and Page Down pass.
 const LEAP: usize = 4;

@@ -26,7 +26,7 @@ use tessera_core::{Error, envelope};
 use super::Message as DeskMessage;
 use super::context::{Context, Event};
 use super::exporting::occupied;
-use super::notices::{done, note, problem};
+use super::notices::{done, note, problem, stopped};
 use super::part::Part;
 use super::view::{Recognition, SavedModel, WithoutImage};
 use crate::command::{ImageQuery, KindChoice, SearchChoice, WeightChoice, Written};
@@ -419,7 +419,7 @@ pub(super) fn judge(ctx: &mut Context, is_own: bool) {
         // Kinds may have been fitted by then.
         let mut told = vec![DeskMessage::from(weighed(&hold(library)))];
         match outcome {
-            Err(Error::Cancelled) => told.push(note("Stopped; what was done stays").into()),
+            Err(Error::Cancelled) => told.push(stopped().into()),
             outcome => drop(outcome?),
         }
         Ok(told)
@@ -462,12 +462,12 @@ pub(super) fn choose_weights(ctx: &mut Context, choice: WeightChoice) {
 /// first.
 pub(super) fn choose_kinds(ctx: &mut Context, choice: KindChoice) {
     ctx.library_job(JobKind::FitKinds, move |session, library| {
-        if !session.choose_kinds(library, choice)? {
-            session.fit_kinds(library, choice)?;
-        }
+        let is_fitted = session.choose_kinds(library, choice)? || session.fit_kinds(library, choice)?;
         let mut told = vec![DeskMessage::from(Message::Switched(Box::new(Known::of(&hold(library)))))];
         if session.progress().is_cancelled() {
-            told.push(note("Stopped; the best so far is kept").into());
+            let kept = "Stopped; the best so far is kept";
+            let usual = "Stopped before enough images were judged; kinds stay as usual until they are judged again";
+            told.push(note(if is_fitted { kept } else { usual }).into());
         }
         Ok(told)
     });
