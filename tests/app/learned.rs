@@ -79,7 +79,7 @@ fn clusters_and_maps_by_the_network_go_with_the_switch_and_come_back() {
         for arguments in [&[][..], &["--iterations", "3"], &["--merge", "1,2"], &["--split", "1"], &["--name", "1=disc"]] {
             cluster(arguments).ended(65).complains("tessera train LIBRARY --learned-features on");
         }
-        map(&["--by", "edges", "--colour", "cluster"]).ended(0).complains("learned features are off");
+        map(&["--by", "edges", "--colour", "cluster"]).ended(0).complains("learned features, which are off");
         switch("on");
         assert_eq!(cluster(&[]).ended(0).object(), found, "by {by} they are back");
     }

@@ -32,10 +32,13 @@ const CHUNK: usize = 8;
 /// Responsibilities below this add nothing that f32 sums of whole points would keep.
 const LEAST_SHARE: f32 = 1e-8;
 
+/// Bytes of shares that are held at once, about.
+const HELD: usize = 32 << 20;
+
 /// The share of a point in a cluster: cluster, row, share.
 pub(super) type Share = (u32, u32, f32);
 
-/// Those of all points, by task.
+/// Those of some points, by task.
 pub(super) type Shares = Vec<Vec<Share>>;
 
 /// What happened in one pass over the points.
@@ -133,44 +136,56 @@ impl Pass<'_> {
         }
     }
 
-    /// The shares of all points in clusters, by point: cluster, place, share; their most probable
-    /// clusters; and the sum of the logarithms of their densities.
-    pub(super) fn responsibilities(&self, assigned: &mut [u32]) -> (Shares, f64, Drawn) {
-        let parts: Vec<(Vec<Share>, f64, u64)> = self
-            .tasks(assigned)
-            .into_par_iter()
-            .map(|(groups, own)| {
-                let (mut found, mut sum, mut moved) = (Vec::new(), 0.0f64, 0);
-                let range = self.rows(&groups);
-                self.each_posterior(range.clone(), |at, shares, most, total| {
-                    sum += f64::from(most) + f64::from(total).ln();
-                    let (least, mut best) = (LEAST_SHARE * total, (0.0f32, 0));
-                    for (block, shares) in shares.iter().enumerate() {
-                        if crate::linalg::single::any(shares, |share| share > least) {
-                            for (share, cluster) in shares.iter().zip((block * LANES) as u32..).filter(|(share, _)| **share > least) {
-                                found.push((cluster, (range.start + at) as u32, share / total));
-                                if *share > best.0 {
-                                    best = (*share, cluster);
-                                }
-                            }
-                        }
-                    }
-                    moved += u64::from(std::mem::replace(&mut own[at], best.1) != best.1);
-                });
-                (found, sum, moved)
-            })
-            .collect();
+    /// Hands the shares of points in clusters to `take`, some points after others; also their most
+    /// probable clusters, and the sum of the logarithms of their densities.
+    pub(super) fn responsibilities(&self, assigned: &mut [u32], mut take: impl FnMut(Shares)) -> (f64, Drawn) {
         let mut drawn = Drawn { evaluated: (self.data.len() * self.components.count()) as u64, ..Drawn::default() };
         let mut sum = 0.0;
-        let shares = parts
-            .into_iter()
-            .map(|(found, part, moved)| {
+        // A share takes 12 bytes, and 8 more where it is sorted by clusters.
+        let points = HELD / (20 * self.components.count());
+        let mut tasks = self.tasks(assigned);
+        while !tasks.is_empty() {
+            let mut held = 0;
+            let fits = |(_, own): &&Task<'_>| {
+                let before = held;
+                held += own.len();
+                before <= points
+            };
+            let count = tasks.iter().take_while(fits).count();
+            let rest = tasks.split_off(count);
+            let parts: Vec<(Vec<Share>, f64, u64)> = tasks.into_par_iter().map(|(groups, own)| self.shares_of(&groups, own)).collect();
+            tasks = rest;
+            let found = |(found, part, moved)| {
                 sum += part;
                 drawn.moved += moved;
                 found
-            })
-            .collect();
-        (shares, sum, drawn)
+            };
+            take(parts.into_iter().map(found).collect());
+        }
+        (sum, drawn)
+    }
+
+    /// The shares of the points of some groups, the sum of the logarithms of their densities, and
+    /// how many have another most probable cluster than before.
+    fn shares_of(&self, groups: &std::ops::Range<usize>, own: &mut [u32]) -> (Vec<Share>, f64, u64) {
+        let (mut found, mut sum, mut moved) = (Vec::new(), 0.0f64, 0);
+        let range = self.rows(groups);
+        self.each_posterior(range.clone(), |at, shares, most, total| {
+            sum += f64::from(most) + f64::from(total).ln();
+            let (least, mut best) = (LEAST_SHARE * total, (0.0f32, 0));
+            for (block, shares) in shares.iter().enumerate() {
+                if crate::linalg::single::any(shares, |share| share > least) {
+                    for (share, cluster) in shares.iter().zip((block * LANES) as u32..).filter(|(share, _)| **share > least) {
+                        found.push((cluster, (range.start + at) as u32, share / total));
+                        if *share > best.0 {
+                            best = (*share, cluster);
+                        }
+                    }
+                }
+            }
+            moved += u64::from(std::mem::replace(&mut own[at], best.1) != best.1);
+        });
+        (found, sum, moved)
     }
 
     /// The scores of the surrogates of some groups, point by point as [`Packed::scores`].

@@ -1,6 +1,6 @@
 //! Fitting a mixture, iteration by iteration.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use rand::RngExt as _;
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::components::{Components, Scores, best, exponentials, largest};
 use super::constraints::{Block, Constraints};
 use super::data::MixtureData;
-use super::draw::{Drawn, NONE, Pass, Shares, pick};
+use super::draw::{Drawn, NONE, Pass, Share, pick};
 use super::family::{Covariance, Parameters};
 use super::model::{MixtureLikelihood, MixtureModel};
 use super::options::{ClusterDraw, MixtureMethod, MixtureOptions};
 use super::start;
-use super::statistics::{Members, Sums};
+use super::statistics::{Members, Sums, add_sums};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::random;
@@ -50,7 +50,7 @@ pub struct MixtureState {
 }
 
 /// The cluster of each row, of EM the shares and the mean likelihood, and what happened.
-type Matched = (Vec<u32>, Option<Shares>, Option<f64>, Drawn);
+type Matched = (Vec<u32>, Option<Vec<Sums>>, Option<f64>, Drawn);
 
 /// What one iteration did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -170,16 +170,13 @@ impl MixtureFit {
             return Err(Error::Cancelled);
         }
         let begun = Instant::now();
-        let (assigned, shares, likelihood, drawn) = self.matched(self.iterations)?;
+        let (assigned, sums, likelihood, drawn) = self.matched(self.iterations)?;
         let drawn_at = begun.elapsed();
         if progress.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        let members = match &shares {
-            Some(shares) => Members::new(self.options.clusters, shares.iter().flatten()),
-            None => Members::of(self.options.clusters, &assigned),
-        };
-        self.update(&members.sums(&self.data));
+        let sums = sums.unwrap_or_else(|| Members::of(self.options.clusters, &assigned).sums(&self.data));
+        self.update(&sums);
         self.assigned = assigned;
         self.iterations += 1;
         let Drawn { moved, proposed, accepted, evaluated } = drawn;
@@ -200,27 +197,41 @@ impl MixtureFit {
         Ok(())
     }
 
-    /// The clusters of all rows as an iteration draws them; of EM also the shares and the mean
-    /// likelihood.
+    /// The clusters of all rows as an iteration draws them; of EM also the sums of the shares and
+    /// the mean likelihood. EM sums some points after others: the shares of all would take many
+    /// times the room of the points.
     fn matched(&self, iteration: u64) -> Result<Matched> {
         let seed = self.options.seed ^ (iteration + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let (data, components, parameters) = (&self.data, &self.components, self.model.parameters());
         let pass = Pass { data, components, parameters, options: &self.options, seed };
         let mut assigned = self.assigned.clone();
-        let (mut shares, mut likelihood) = (None, None);
         let drawn = match (self.options.chosen(self.data.d), self.options.draw) {
             (MixtureMethod::Em, _) => {
-                let (found, sum, drawn) = pass.responsibilities(&mut assigned);
-                (shares, likelihood) = (Some(found), Some(sum / self.data.len() as f64));
-                drawn
+                let (sums, likelihood, drawn) = self.summed(&pass, &mut assigned);
+                return Ok((assigned, Some(sums), Some(likelihood), drawn));
             }
             (MixtureMethod::Canopy1, _) => pass.tables(&mut assigned),
             (MixtureMethod::Canopy2, ClusterDraw::Rejection) => pass.trees(&mut assigned)?,
             (MixtureMethod::Canopy2, _) => pass.lists(&mut assigned)?,
             (MixtureMethod::Esca | MixtureMethod::Auto, _) => pass.exact(&mut assigned),
         };
-        self.constrain(seed, &mut assigned, shares.as_mut());
-        Ok((assigned, shares, likelihood, drawn))
+        self.constrain(seed, &mut assigned);
+        Ok((assigned, None, None, drawn))
+    }
+
+    /// The sums of all clusters over the shares of points, and the mean likelihood. Blocks have
+    /// their best cluster as a whole.
+    fn summed(&self, pass: &Pass<'_>, assigned: &mut [u32]) -> (Vec<Sums>, f64, Drawn) {
+        let clusters = self.options.clusters;
+        let blocked: BTreeMap<u32, u32> = self.blocked(&self.blocks_placed(|scores| best(scores.iter()).0)).collect();
+        let whole: Vec<Share> = blocked.iter().map(|(place, cluster)| (*cluster, *place, 1.0)).collect();
+        let mut sums = Members::new(clusters, whole.iter()).sums(&self.data);
+        let (likelihood, drawn) = pass.responsibilities(assigned, |shares| {
+            let free = shares.iter().flatten().filter(|(_, place, _)| !blocked.contains_key(place));
+            add_sums(&mut sums, Members::new(clusters, free).sums(&self.data));
+        });
+        blocked.iter().for_each(|(place, cluster)| assigned[*place as usize] = *cluster);
+        (sums, likelihood / self.data.len() as f64, drawn)
     }
 
     /// The sums of all clusters for the points as they are assigned: the least that any iteration
@@ -248,29 +259,19 @@ impl MixtureFit {
         self.components = self.model.components();
     }
 
-    /// Assigns blocks of rows as one, each in a cluster that no block has from which it must be
-    /// apart.
-    fn constrain(&self, seed: u64, assigned: &mut [u32], shares: Option<&mut Shares>) {
+    /// Draws a cluster for each block of rows, one that no block has from which it must be apart.
+    fn constrain(&self, seed: u64, assigned: &mut [u32]) {
         if self.blocks.is_empty() {
             return;
         }
         let mut rng = random::stream(seed, u64::MAX);
-        let is_soft = shares.is_some();
         let taken = self.blocks_placed(|scores| {
-            if is_soft {
-                return best(scores.iter()).0;
-            }
             let most = largest(scores.iter().copied());
             let total = exponentials(scores, most);
             pick(scores, rng.random::<f32>() * total)
         });
         for (place, cluster) in self.blocked(&taken) {
             assigned[place as usize] = cluster;
-        }
-        if let Some(shares) = shares {
-            let blocked: BTreeSet<u32> = self.blocked(&taken).map(|(place, _)| place).collect();
-            shares.iter_mut().for_each(|shares| shares.retain(|(_, place, _)| !blocked.contains(place)));
-            shares.push(self.blocked(&taken).map(|(place, cluster)| (cluster, place, 1.0)).collect());
         }
     }
 

@@ -19,6 +19,14 @@ pub(super) struct Sums {
     pub(super) phi: Vec<f64>,
 }
 
+/// Adds the sums of further points to those of each cluster.
+pub(super) fn add_sums(all: &mut [Sums], more: Vec<Sums>) {
+    all.par_iter_mut().zip(more).for_each(|(own, more)| {
+        own.weight += more.weight;
+        own.phi.iter_mut().zip(&more.phi).for_each(|(sum, value)| *sum += value);
+    });
+}
+
 /// Which points each cluster has, and with which weight.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Members {
