@@ -278,12 +278,19 @@ fn a_table_is_written_and_never_over_another_file() {
     world.file("mine.txt", b"my own words");
     world.run("cluster lib.tessera --to mine.txt".split(' ')).ended(65).complains("another file");
     assert_eq!(fs::read_to_string(world.at("mine.txt")).unwrap(), "my own words");
+    // Clusters of one name have a folder each.
+    let found = clusters(&world, "");
+    for at in 0..2 {
+        world.run(["cluster", "lib.tessera", "--name", &format!("{}=sky", found["list"][at]["cluster"])]).ended(0);
+    }
     let said = world.run("cluster lib.tessera --folders sorted --dry-run".split(' ')).ended(0).stderr;
     assert!(said.contains("36 images would be copied to 3 folders") && !world.at("sorted").exists(), "{said}");
     world.run("cluster lib.tessera --folders sorted".split(' ')).ended(0);
     let folders: Vec<usize> =
         fs::read_dir(world.at("sorted")).unwrap().map(|folder| fs::read_dir(folder.unwrap().path()).unwrap().count()).collect();
     assert_eq!((folders.len(), folders.iter().sum()), (3, 36));
+    let first = format!("sky (cluster {})", found["list"][0]["cluster"]);
+    assert!(world.at("sorted").join(&first).is_dir(), "{first}");
     world.run("cluster lib.tessera --folders sorted".split(' ')).ended(65).complains("new or empty folder");
 }
 

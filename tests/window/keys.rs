@@ -1,7 +1,7 @@
 //! The keyboard: everything can be done without a mouse, and plain keys are ignored while a text
 //! field has the focus.
 
-use egui::{Key, Modifiers};
+use egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use tessera::command::Command;
 use tessera::gui::actions::Action;
@@ -54,6 +54,22 @@ fn letters_are_dead_while_someone_writes() {
     assert!(world.app().desk().recognising().recognition().is_none());
     assert_eq!(world.state().history().len(), 1, "nothing was labelled or removed");
     assert_eq!(world.harness.state_mut().view_mut().page, Page::Browse);
+}
+
+#[test]
+fn digits_that_come_with_the_enter_of_a_text_field_label_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    class_folders(folder.path(), &["ant", "bee", "cat", "dog", "elk", "fox", "gnu", "hen", "ibis"], 1);
+    let mut world = World::on(folder.path());
+    world.key(Key::Home);
+    world.type_into("Filter classes and folders", "e");
+    let key = |key| Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::NONE };
+    // On a slow machine one frame has them all.
+    world.harness.input_mut().events.extend([key(Key::Num2), Event::Text("2".into()), key(Key::Backspace), key(Key::Enter)]);
+    world.harness.step();
+    world.rest();
+    assert!(!world.harness.ctx.text_edit_focused(), "Enter ends writing");
+    assert_eq!((world.state().history().len(), selected(&mut world)), (1, vec![1]), "nothing was labelled");
 }
 
 #[test]

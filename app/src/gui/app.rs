@@ -117,6 +117,7 @@ impl App {
 
     /// Performs what was requested, and takes in what the desk has done.
     pub fn logic(&mut self, ctx: &Context) {
+        self.view.began_writing = ctx.text_edit_focused();
         if ctx.memory(|memory| memory.top_modal_layer().is_none()) || self.view.modal.is_none() {
             let page = Some(self.view.page).filter(|_| self.view.viewer.is_none() && self.desk.state().is_some());
             // These pages use plain keys themselves.

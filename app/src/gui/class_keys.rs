@@ -35,7 +35,7 @@ pub(super) fn pressed_class(ui: &Ui, panel: &Panel<'_>) -> Option<String> {
 
 /// Labels the selected images by the keys of classes; asks first where they are many.
 pub(super) fn label_keys(ui: &Ui, panel: &mut Panel<'_>) {
-    if panel.view.selection.is_empty() || panel.view.modal.is_some() || ui.ctx().text_edit_focused() {
+    if panel.view.selection.is_empty() || panel.view.modal.is_some() || panel.view.is_writing(ui.ctx()) {
         return;
     }
     let takes_off = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Backspace));

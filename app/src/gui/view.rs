@@ -16,6 +16,9 @@ use crate::session::desk::Desk;
 /// State of the window that all pages share.
 #[derive(Default)]
 pub struct View {
+    /// Whether a text field had the keyboard when the frame began: the keys of the frame are its own,
+    /// also those that came with the Enter by which it gave the keyboard up.
+    pub began_writing: bool,
     /// The page that is shown.
     pub page: Page,
     /// The filter, and the images that pass it.
@@ -89,6 +92,11 @@ pub struct Pictured {
 }
 
 impl View {
+    /// Whether the keys of this frame are those of a text field.
+    pub fn is_writing(&self, ctx: &egui::Context) -> bool {
+        self.began_writing || ctx.text_edit_focused()
+    }
+
     /// Turns to a page. Nothing is selected there that it does not show, for keys act on the
     /// selection; what was selected elsewhere is, on Browse and Map, which show all images.
     pub fn turn_to(&mut self, page: Page) {

@@ -187,7 +187,7 @@ fn within(zoom: f32, fit: f32) -> f32 {
 }
 
 fn keys(ui: &Ui, panel: &mut Panel<'_>, list: &[tessera_core::ids::ItemId]) {
-    if panel.view.modal.is_some() || ui.ctx().text_edit_focused() {
+    if panel.view.modal.is_some() || panel.view.is_writing(ui.ctx()) {
         return;
     }
     let Some(viewer) = &mut panel.view.viewer else { return };

@@ -75,8 +75,20 @@ impl Session {
     /// [`Error::Data`] where `to` is not a new or empty folder; [`Error::Io`];
     /// [`Error::Cancelled`].
     pub fn export_clusters(&self, library: &Mutex<Library>, clusters: &[ImageCluster], to: &Path, dry_run: bool) -> Result<ExportSize> {
-        let folders: HashMap<ItemId, String> =
-            clusters.iter().flat_map(|cluster| cluster.images.iter().map(move |id| (*id, cluster.title()))).collect();
+        let mut titles: HashMap<String, usize> = HashMap::new();
+        clusters.iter().for_each(|cluster| *titles.entry(cluster.title()).or_default() += 1);
+        // Several clusters may have one name, and each has a folder.
+        let folder = |cluster: &ImageCluster| match cluster.title() {
+            title if titles[&title] > 1 => format!("{title} (cluster {})", cluster.number),
+            title => title,
+        };
+        let folders: HashMap<ItemId, String> = clusters
+            .iter()
+            .flat_map(|cluster| {
+                let folder = folder(cluster);
+                cluster.images.iter().map(move |id| (*id, folder.clone()))
+            })
+            .collect();
         let (copies, written) = copies_into(library, &folders, &self.progress)?;
         check_empty(to)?;
         if !dry_run {

@@ -3,7 +3,7 @@
 //!
 //! This program opens no connection itself. The process is told to stop by the end of its input,
 //! so it stops too when this program is gone; one that does not is killed. Whoever looks at a
-//! window waits for an answer, so a worker that hangs is given up after [`HUNG`] seconds a shard,
+//! window waits for an answer, so a worker that hangs is given up after `HUNG` seconds a shard,
 //! and that is told: its shard goes to another, and after three times the answer is an error. Time
 //! counts from when a call is sent, so each thread of a worker has one call at a time, and none
 //! waits behind another.

@@ -66,7 +66,7 @@ pub struct IterationReport {
     pub evaluated: u64,
     /// EM alone: the mean logarithm of the points' densities before this iteration.
     pub likelihood: Option<f64>,
-    /// Seconds for matching points and clusters.
+    /// Seconds for matching points and clusters, of EM with the sums.
     pub draw_s: f64,
     /// Seconds for sums over clusters, parameters and tables.
     pub update_s: f64,

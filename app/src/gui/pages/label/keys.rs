@@ -9,7 +9,7 @@ const BURST: f64 = 0.5;
 
 /// Whether keys belong to the page: no modal window is open and no text field has the focus.
 pub(in crate::gui::pages) fn is_free(ui: &Ui, panel: &Panel<'_>) -> bool {
-    panel.view.modal.is_none() && !ui.ctx().text_edit_focused()
+    panel.view.modal.is_none() && !panel.view.is_writing(ui.ctx())
 }
 
 /// Whether a key was pressed; its events are consumed. Repeats do not count: the next image has
