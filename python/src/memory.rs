@@ -36,8 +36,8 @@ pub(crate) struct MemoryTree {
     known: AtomicU32,
 }
 
-/// Rows as they come: all values of each, or as SciPy's `csr_array` keeps them, where each ends, the
-/// columns and the values.
+/// Rows as they come: all values of each, or as SciPy's `csr_array` keeps them, where each ends,
+/// the columns and the values.
 #[derive(FromPyObject)]
 enum Given<'py> {
     Dense(PyReadonlyArray2<'py, f32>),

@@ -16,8 +16,8 @@ use crate::session::desk::Desk;
 /// State of the window that all pages share.
 #[derive(Default)]
 pub struct View {
-    /// Whether a text field had the keyboard when the frame began: the keys of the frame are its own,
-    /// also those that came with the Enter by which it gave the keyboard up.
+    /// Whether a text field had the keyboard when the frame began: the keys of the frame are its
+    /// own, also those that came with the Enter by which it gave the keyboard up.
     pub began_writing: bool,
     /// The page that is shown.
     pub page: Page,
