@@ -205,11 +205,24 @@ def checked_examples(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[An
     return rows, y, None
 
 
+def checked_points(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """What `validate_data` makes of rows in single precision, one after another in memory. An array that is such rows
+    already is only looked through."""
+    if _is_as_given(estimator, X, np.float32, reset=reset):
+        values = X.reshape(-1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # A sum of squares that is finite has no other terms.
+            is_finite = np.isfinite(np.dot(values, values))
+        if is_finite:
+            if reset:
+                estimator.n_features_in_ = X.shape[1]
+            return X
+    return validate_data(estimator, X, dtype=np.float32, order="C", reset=reset)
+
+
 def _max_norm_as_given(estimator: Any, X: Any, *, reset: bool) -> float | None:
     """The greatest length of a row, where rows need nothing to be done to them and pass every check."""
-    if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or not X.size or not X.flags.carray:
-        return None
-    if hasattr(estimator, "feature_names_in_") or not (reset or X.shape[1] == estimator.n_features_in_):
+    if not _is_as_given(estimator, X, np.float64, reset=reset):
         return None
     max_norm = _native.max_norm(X)
     if not np.isfinite(max_norm):
@@ -217,6 +230,13 @@ def _max_norm_as_given(estimator: Any, X: Any, *, reset: bool) -> float | None:
     if reset:
         estimator.n_features_in_ = X.shape[1]
     return max_norm
+
+
+def _is_as_given(estimator: Any, X: Any, dtype: type, *, reset: bool) -> bool:
+    """Whether rows are of the wanted form already, so that only their values are left to be checked."""
+    if type(X) is not np.ndarray or X.dtype != dtype or X.ndim != 2 or not X.size or not X.flags.carray:
+        return False
+    return not hasattr(estimator, "feature_names_in_") and (reset or X.shape[1] == estimator.n_features_in_)
 
 
 def shares_memory(rows: Any, X: Any) -> bool:

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
-from ._estimator import Estimator, lock_of
+from ._estimator import Estimator, checked_points, lock_of
 from ._progress import teller
 
 
@@ -86,7 +86,7 @@ class CanopyMixture(DensityMixin, Estimator):
     def _log_densities(self, X: Any) -> Any:
         check_is_fitted(self)
         native = self._native
-        rows = validate_data(self, X, dtype=np.float32, order="C", reset=False)
+        rows = checked_points(self, X, reset=False)
         return native.log_densities(rows, teller(self.progress)).reshape(len(rows), -1)
 
     def predict(self, X: Any) -> Any:

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._estimator import Estimator, shares_memory
+from ._estimator import Estimator, checked_points, shares_memory
 from ._progress import teller
 
 
@@ -43,7 +43,7 @@ class _Neighbors(Estimator):
     def _queries(self, fitted: _Rows, X: Any) -> Any:
         if X is None:
             return fitted.index.rows() if fitted.rows is None else fitted.rows
-        return validate_data(self, X, dtype=np.float32, order="C", reset=False)
+        return checked_points(self, X, reset=False)
 
 
 class CoverTreeNeighbors(_Neighbors):
@@ -75,7 +75,7 @@ class CoverTreeNeighbors(_Neighbors):
     def fit(self, X: Any, y: Any = None) -> "CoverTreeNeighbors":
         """Builds the tree of the rows of ``X``; ``y`` is not used. Refused or cancelled, it leaves all as it was."""
         with self._learning():
-            rows = validate_data(self, X, dtype=np.float32, order="C")
+            rows = checked_points(self, X, reset=True)
             base = float(self.base)
             self._fitted = _Rows(_native.CoverTree(rows, base), None, base)
             self.n_samples_fit_ = rows.shape[0]
@@ -193,7 +193,7 @@ class CandidateNeighbors(_Neighbors):
         that will be asked; without them rows are held back, and all is grown twice. Refused or cancelled, it leaves
         all as it was."""
         with self._learning():
-            rows = validate_data(self, X, dtype=np.float32, order="C")
+            rows = checked_points(self, X, reset=True)
             if not 0 < self.recall <= 1:
                 raise ValueError(f"recall: expected a number above 0 and at most 1, found {self.recall}")
             for name in ["n_neighbors", "n_trees"]:

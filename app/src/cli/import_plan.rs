@@ -63,12 +63,6 @@ fn source_name(plan: &ImportPlan) -> Option<&'static str> {
     })
 }
 
-/// The caption that an example would have: that of the table at this place of the plan, or else
-/// that in the text beside it.
-fn caption(example: &PlannedFile, table: Option<usize>) -> Option<&String> {
-    table.and_then(|table| example.in_tables.get(table)?.as_ref()).or(example.caption.as_ref())
-}
-
 /// The place in a plan of the table that `--captions` names.
 fn table_of(plan: &ImportPlan, arguments: &args::Import) -> Option<usize> {
     let named = arguments.captions.as_ref()?.canonicalize().ok()?;
@@ -80,7 +74,7 @@ fn in_json(plan: &ImportPlan, arguments: &args::Import) -> Value {
     let counts = |counts: &[(String, usize)]| counts.iter().map(|(name, n)| (name.clone(), json!(n))).collect::<serde_json::Map<_, _>>();
     let chosen = table_of(plan, arguments);
     let example = |example: &PlannedFile| {
-        json!({"path": path(&example.path), "class": example.class, "object": example.object, "caption": caption(example, chosen),
+        json!({"path": path(&example.path), "class": example.class, "object": example.object, "caption": example.caption_with(chosen),
             "mask_of": example.mask_of.as_deref().map(path)})
     };
     json!({"folder": path(&plan.root), "images": plan.images, "pairs": plan.pairs, "files": counts(&plan.kinds),
@@ -165,10 +159,10 @@ fn list(counts: &[(String, usize)]) -> String {
 fn table(examples: &[PlannedFile], captions: Option<usize>) -> Vec<String> {
     let row = |example: &PlannedFile| {
         let of = example.mask_of.as_deref().map(display).unwrap_or_default();
-        let text = |text: Option<&String>| text.map(|text| display(Path::new(text))).unwrap_or_default();
+        let text = |text: Option<&str>| text.map(|text| display(Path::new(text))).unwrap_or_default();
         let paths = [display(&example.path), of].map(|path| short(&path, true));
         let [class, object, caption] =
-            [example.class.as_ref(), example.object.as_ref(), caption(example, captions)].map(|cell| short(&text(cell), false));
+            [example.class.as_deref(), example.object.as_deref(), example.caption_with(captions)].map(|cell| short(&text(cell), false));
         let [path, of] = paths;
         [path, class, object, caption, of]
     };

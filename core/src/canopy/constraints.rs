@@ -35,15 +35,10 @@ impl Constraints {
     /// (also by way of others), and fewer clusters than [`Constraints::enough_clusters`].
     pub(super) fn blocks(&self, points: usize, clusters: usize) -> Result<Vec<Block>> {
         let (members, neighbours) = self.graph(points)?;
-        let mut order: Vec<usize> = (0..members.len()).collect();
-        let needed = most_before(&order, &neighbours) + 1;
+        let (order, needed) = better_order(&neighbours, clusters);
         if needed > clusters {
-            order = smallest_last(&neighbours);
-            let needed = needed.min(most_before(&order, &neighbours) + 1);
-            if needed > clusters {
-                let expected = format!("{needed} or more clusters, which are enough for what is said to be apart");
-                return Err(Error::value("constraints", expected, clusters.to_string()));
-            }
+            let expected = format!("{needed} or more clusters, which are enough for what is said to be apart");
+            return Err(Error::value("constraints", expected, clusters.to_string()));
         }
         let places = places_of(&order);
         let apart = |at: usize| neighbours[at].iter().map(|other| places[*other]).filter(|place| *place < places[at]).collect();
@@ -58,30 +53,32 @@ impl Constraints {
     /// [`Error::Value`] for a point that does not exist, and for a pair that is both together and
     /// apart.
     pub fn enough_clusters(&self, points: usize) -> Result<usize> {
-        let (members, neighbours) = self.graph(points)?;
-        let orders = [(0..members.len()).collect(), smallest_last(&neighbours)];
-        Ok(orders.iter().map(|order| most_before(order, &neighbours) + 1).min().unwrap_or(1))
+        Ok(better_order(&self.graph(points)?.1, 0).1)
     }
 
     /// The points of each block, ascending, in the order of their first points; and the blocks that
     /// each must be apart from.
     fn graph(&self, points: usize) -> Result<(Vec<Vec<u32>>, Neighbours)> {
-        let mut leaders: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut named = BTreeSet::new();
         for point in self.together.iter().chain(&self.apart).flat_map(|(a, b)| [*a, *b]) {
             if point as usize >= points {
                 return Err(Error::value("constraints", format!("numbers of {points} points"), point.to_string()));
             }
-            leaders.insert(point, point);
+            named.insert(point);
         }
+        let named: Vec<u32> = named.into_iter().collect();
+        let at: BTreeMap<u32, usize> = named.iter().copied().zip(0..).collect();
+        let mut leaders: Vec<usize> = (0..named.len()).collect();
         for (a, b) in &self.together {
-            let (from, to) = (leaders[a].max(leaders[b]), leaders[a].min(leaders[b]));
-            leaders.values_mut().filter(|leader| **leader == from).for_each(|leader| *leader = to);
+            let (one, other) = (leader(&mut leaders, at[a]), leader(&mut leaders, at[b]));
+            leaders[one.max(other)] = one.min(other);
         }
-        let firsts: BTreeSet<u32> = leaders.values().copied().collect();
-        let places: BTreeMap<u32, usize> = firsts.into_iter().zip(0..).collect();
-        let block_of = |point: u32| places[&leaders[&point]];
+        let leaders: Vec<usize> = (0..named.len()).map(|at| leader(&mut leaders, at)).collect();
+        let firsts: BTreeSet<usize> = leaders.iter().copied().collect();
+        let places: BTreeMap<usize, usize> = firsts.into_iter().zip(0..).collect();
+        let block_of = |point: u32| places[&leaders[at[&point]]];
         let mut members = vec![Vec::new(); places.len()];
-        leaders.keys().for_each(|point| members[block_of(*point)].push(*point));
+        named.iter().for_each(|point| members[block_of(*point)].push(*point));
         let mut neighbours: Neighbours = vec![BTreeSet::new(); members.len()];
         for (a, b) in &self.apart {
             let (one, other) = (block_of(*a), block_of(*b));
@@ -96,6 +93,15 @@ impl Constraints {
     }
 }
 
+/// The first of those that are joined with one, which leads to it more directly afterwards.
+fn leader(leaders: &mut [usize], mut at: usize) -> usize {
+    while leaders[at] != at {
+        leaders[at] = leaders[leaders[at]];
+        at = leaders[at];
+    }
+    at
+}
+
 /// The place of each block in an order of them.
 fn places_of(order: &[usize]) -> Vec<usize> {
     let mut places = vec![0; order.len()];
@@ -108,6 +114,21 @@ fn most_before(order: &[usize], neighbours: &[BTreeSet<usize>]) -> usize {
     let places = places_of(order);
     let before = |at: usize| neighbours[at].iter().filter(|other| places[**other] < places[at]).count();
     (0..order.len()).map(before).max().unwrap_or(0)
+}
+
+/// An order of blocks, and the clusters that it certainly needs no more of: theirs if `clusters`
+/// do, else the better of that one and [`smallest_last`].
+fn better_order(neighbours: &[BTreeSet<usize>], clusters: usize) -> (Vec<usize>, usize) {
+    let needed = |order: Vec<usize>| {
+        let needed = most_before(&order, neighbours) + 1;
+        (order, needed)
+    };
+    let given = needed((0..neighbours.len()).collect());
+    if given.1 <= clusters {
+        return given;
+    }
+    let other = needed(smallest_last(neighbours));
+    if other.1 < given.1 { other } else { given }
 }
 
 /// The order whose most neighbours before a block are fewest: again and again the block with fewest

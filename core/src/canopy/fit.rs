@@ -49,7 +49,8 @@ pub struct MixtureState {
     pub iterations: u64,
 }
 
-/// The cluster of each row, of EM the shares and the mean likelihood, and what happened.
+/// The cluster of each row; of EM, the sums of each cluster and the mean likelihood; and what
+/// happened.
 type Matched = (Vec<u32>, Option<Vec<Sums>>, Option<f64>, Drawn);
 
 /// What one iteration did.
@@ -197,8 +198,8 @@ impl MixtureFit {
         Ok(())
     }
 
-    /// The clusters of all rows as an iteration draws them; of EM also the sums of the shares and
-    /// the mean likelihood. EM sums some points after others: the shares of all would take many
+    /// The clusters of all rows as an iteration draws them; of EM also the sums of each cluster
+    /// and the mean likelihood. EM sums some points after others: the shares of all would take many
     /// times the room of the points.
     fn matched(&self, iteration: u64) -> Result<Matched> {
         let seed = self.options.seed ^ (iteration + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -19,12 +19,21 @@ pub(super) struct Sums {
     pub(super) phi: Vec<f64>,
 }
 
+impl Sums {
+    /// Adds the sums of further points; to those of no point, whatever they are.
+    fn add(&mut self, more: Self) {
+        if self.phi.is_empty() {
+            *self = more;
+        } else {
+            self.weight += more.weight;
+            self.phi.iter_mut().zip(&more.phi).for_each(|(sum, value)| *sum += value);
+        }
+    }
+}
+
 /// Adds the sums of further points to those of each cluster.
 pub(super) fn add_sums(all: &mut [Sums], more: Vec<Sums>) {
-    all.par_iter_mut().zip(more).for_each(|(own, more)| {
-        own.weight += more.weight;
-        own.phi.iter_mut().zip(&more.phi).for_each(|(sum, value)| *sum += value);
-    });
+    all.par_iter_mut().zip(more).for_each(|(own, more)| own.add(more));
 }
 
 /// Which points each cluster has, and with which weight.
@@ -88,13 +97,7 @@ impl Members {
         let parts: Vec<Sums> = tasks.par_iter().map(part).collect();
         let mut all: Vec<Sums> = (0..clusters).map(|_| Sums::default()).collect();
         for ((cluster, _), part) in tasks.into_iter().zip(parts) {
-            let own = &mut all[cluster];
-            if own.phi.is_empty() {
-                *own = part;
-            } else {
-                own.weight += part.weight;
-                own.phi.iter_mut().zip(&part.phi).for_each(|(sum, value)| *sum += value);
-            }
+            all[cluster].add(part);
         }
         all.into_iter().map(|own| if own.phi.is_empty() { empty() } else { own }).collect()
     }

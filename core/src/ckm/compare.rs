@@ -160,10 +160,14 @@ fn largest(kernel: &LeafKernel, distances: &[f32; LANES], places: &Places, x: f3
     }
 }
 
+/// The larger of two numbers: one instruction, where `f32::max` must look for what is no number.
+#[inline(always)]
+fn most(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
 #[inline(always)]
 fn reduce(lanes: &[f32; LANES]) -> f32 {
-    // Of numbers, this is the instruction for the larger; `f32::max` must look for others too.
-    let most = |a: f32, b: f32| if a > b { a } else { b };
     let eight: [f32; LANES / 2] = std::array::from_fn(|i| most(lanes[i], lanes[i + LANES / 2]));
     let four: [f32; LANES / 4] = std::array::from_fn(|i| most(eight[i], eight[i + LANES / 4]));
     most(most(four[0], four[2]), most(four[1], four[3]))
@@ -221,7 +225,8 @@ fn dense_bests(
 }
 
 /// The larger of each lane's best so far and its kernel's value. Arrays go in and out by value, so
-/// that the compiler sees sixteen lanes and not eight rows.
+/// that the compiler sees sixteen lanes and not eight rows; and a new one goes out, for it would
+/// write to places of the old one under a mask, which takes AMD's processors long with AVX2.
 #[inline(always)]
 fn larger(
     queries: &Queries<'_>,
@@ -230,14 +235,13 @@ fn larger(
     dots: [i32; LANES],
     nearness: [f32; LANES],
     weights: [f32; LANES],
-    mut bests: [f32; LANES],
+    bests: [f32; LANES],
 ) -> [f32; LANES] {
-    for i in 0..LANES {
+    std::array::from_fn(|i| {
         let square = (own + norms[i] - 2 * dots[i]) as f32;
         let value = queries.kernel.likeness(square.sqrt() * (1.0 / queries.unit)) + nearness[i] + weights[i];
-        bests[i] = if value > bests[i] { value } else { bests[i] };
-    }
-    bests
+        most(value, bests[i])
+    })
 }
 
 /// For each lane the largest kernel with its weight, the kernel without it, and the block it is in.

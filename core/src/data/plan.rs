@@ -128,6 +128,15 @@ pub struct PlannedFile {
     pub mask_of: Option<PathBuf>,
 }
 
+impl PlannedFile {
+    /// The caption that it would have: that of the table at this place of the plan, if one is to be
+    /// read and has any, else that in the text beside it.
+    #[must_use]
+    pub fn caption_with(&self, table: Option<usize>) -> Option<&str> {
+        table.and_then(|table| self.in_tables.get(table)?.as_deref()).or(self.caption.as_deref())
+    }
+}
+
 impl ImportPlan {
     /// Looks through a folder. [`Dataset::open`] with the same options gives the images that are
     /// planned here.

@@ -5,14 +5,14 @@
 //! or changed images are looked at again.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
 use super::brought_vector::BroughtVector;
 use super::event::{ContentHash, EventId};
-use super::features::{Stamp, hash_file};
+use super::features::{CHANGED, picture_of};
 use super::image_vector::ImageVector;
 use super::import::FailedFile;
 use super::state::{Image, State};
@@ -20,8 +20,7 @@ use super::{Library, hold};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::network::folder::image_encoder;
-use crate::picture::decode::SIDE;
-use crate::picture::{Decoder, Picture};
+use crate::picture::Decoder;
 use crate::progress::Progress;
 
 /// Images that are looked at between two moments in which the library is held.
@@ -29,9 +28,7 @@ const BATCH: usize = 16;
 /// Digits of an encoder's hash that name its rows in the cache.
 const DIGITS: usize = 16;
 
-/// What is expected and found where a file has other bytes than its image, and the way out.
-const CHANGED: [&str; 3] = ["the bytes that the library knows", "other bytes", "import its folder again"];
-/// The same of an image that has no file.
+/// What is expected and found of an image that has no file, and the way out.
 const NO_FILE: [&str; 3] = ["a file of an image", "none", "import its folder again"];
 /// The same of a vector that cannot be compared.
 const NO_DIRECTION: [&str; 3] = ["a vector that can be compared", "zeros alone", "leave this image out, or choose another network"];
@@ -170,10 +167,11 @@ fn look_at(
     decoder: &dyn Decoder,
     progress: &Progress,
 ) -> Result<Result<ImageVector, FailedFile>> {
+    let Some(content) = image.content else { return Ok(Err(failure(state, image, CHANGED))) };
     let mut why = None;
     for place in &image.places {
         let path = state.full_path(place);
-        match picture(&path, image, decoder, progress).and_then(|picture| ImageVector::of(hash, &picture.pixels)) {
+        match picture_of(&path, content.hash, decoder, progress).and_then(|picture| ImageVector::of(hash, &picture.pixels)) {
             Ok(vector) => return Ok(Ok(vector)),
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => drop(why.get_or_insert((path, error))),
@@ -181,20 +179,6 @@ fn look_at(
     }
     let told = |(path, error): (PathBuf, Error)| FailedFile { path, reason: error.reason(), detail: error.to_string() };
     Ok(Err(why.map_or_else(|| failure(state, image, NO_FILE), told)))
-}
-
-/// The picture in a file that has the bytes of an image.
-fn picture(path: &Path, image: &Image, decoder: &dyn Decoder, progress: &Progress) -> Result<Picture> {
-    let changed = || {
-        let [expected, found, advice] = CHANGED;
-        Error::data(path, expected, found, advice)
-    };
-    let before = Stamp::of(path)?;
-    if image.content.map(|content| content.hash) != Some(hash_file(path)?) {
-        return Err(changed());
-    }
-    let picture = decoder.decode(path, SIDE, progress)?;
-    if Stamp::of(path)? == before { Ok(picture) } else { Err(changed()) }
 }
 
 /// Why an image has no vector.

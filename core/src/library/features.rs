@@ -27,6 +27,9 @@ use crate::picture::perceptual_hash::perceptual_hash;
 use crate::picture::{Decoder, Picture, thumbnail};
 use crate::progress::Progress;
 
+/// What is expected and found where a file has other bytes than its image, and the way out.
+pub(super) const CHANGED: [&str; 3] = ["the bytes that the library knows", "other bytes", "import its folder again"];
+
 /// Where the elements of images come from.
 pub struct FeatureStore<'a> {
     pub(super) cache: &'a Cache,
@@ -278,15 +281,24 @@ pub(super) fn row_or_anew(
 /// The picture of an image, from a file that still has its bytes.
 pub(super) fn from_file(state: &State, image: &Image, decoder: &dyn Decoder, progress: &Progress) -> Option<Picture> {
     let hash = image.content?.hash;
-    image.places.iter().find_map(|place| {
-        let path = state.full_path(place);
-        let before = Stamp::of(&path).ok()?;
-        if hash_file(&path).ok()? != hash {
-            return None;
-        }
-        let picture = decoder.decode(&path, SIDE, progress).ok()?;
-        (Stamp::of(&path).ok()? == before).then_some(picture)
-    })
+    image.places.iter().find_map(|place| picture_of(&state.full_path(place), hash, decoder, progress).ok())
+}
+
+/// The picture in a file, if it has these bytes before and after it was decoded.
+///
+/// # Errors
+/// [`Error::Data`] for other bytes, those of reading and of decoding.
+pub(super) fn picture_of(path: &Path, hash: ContentHash, decoder: &dyn Decoder, progress: &Progress) -> Result<Picture> {
+    let changed = || {
+        let [expected, found, advice] = CHANGED;
+        Error::data(path, expected, found, advice)
+    };
+    let before = Stamp::of(path)?;
+    if hash_file(path)? != hash {
+        return Err(changed());
+    }
+    let picture = decoder.decode(path, SIDE, progress)?;
+    if Stamp::of(path)? == before { Ok(picture) } else { Err(changed()) }
 }
 
 /// What tells whether a file was written to or replaced between two moments: its device and number,

@@ -338,8 +338,7 @@ fn example_ui(ui: &mut Ui, panel: &Panel<'_>, example: &PlannedFile, now: &Plann
                         ui.label(RichText::new("no class").small().weak());
                     }
                 }
-                let in_table = table.and_then(|table| example.in_tables.get(table)?.as_ref());
-                if let Some(caption) = in_table.or(example.caption.as_ref()) {
+                if let Some(caption) = example.caption_with(table) {
                     line(ui, RichText::new(format!("“{}”", display(Path::new(caption)))).small());
                 }
             });
