@@ -64,6 +64,94 @@ fn images_of_one_kind_are_found_together_kept_and_gone_on_with() {
 }
 
 #[test]
+fn the_same_options_again_compute_nothing_until_more_iterations_are_asked_for() {
+    let world = world();
+    let asked = "--by colours --clusters 3 -k 50";
+    let found = clusters(&world, asked);
+    assert_eq!(clusters(&world, asked), found);
+    world.run("cluster lib.tessera --by colours --clusters 3".split(' ')).ended(0).complains("--iterations N goes on");
+    // Those that did not have all their iterations get the rest.
+    assert_eq!(clusters(&world, &format!("{asked} --again --iterations 7"))["iterations"], 7);
+    let (more, sizes) = (clusters(&world, asked), |of: &Value| kinds(of).iter().map(String::len).collect::<Vec<_>>());
+    assert_eq!((&more["iterations"], sizes(&more)), (&20.into(), sizes(&found)), "{more}");
+    // Those that many images came to since are gone on with.
+    for seed in 0..12u8 {
+        let mut image = picture(seed % 3, seed);
+        image.put_pixel(47, u32::from(seed), Rgb([9; 3]));
+        image.save(world.at(&format!("photos/{}-later-{seed:02}.png", seed % 3))).unwrap();
+    }
+    world.run(["import", "lib.tessera", "photos", "--labels", "none"]).ended(0);
+    let grown = clusters(&world, asked);
+    assert_eq!((&grown["iterations"], &grown["images"]), (&40.into(), &48.into()), "{grown}");
+    assert_eq!(clusters(&world, "--by colours --clusters 2")["iterations"], 20, "another number begins anew");
+}
+
+#[test]
+fn undo_brings_back_the_clusters_before_a_merge_or_a_split_and_redo_those_after() {
+    let world = world();
+    let all = |world: &World| clusters(world, "-k 50");
+    let found = clusters(&world, "--by colours --clusters 3 -k 50");
+    let number = |at: usize| found["list"][at]["cluster"].as_u64().unwrap();
+    let merged = clusters(&world, &format!("--merge {},{} -k 50", number(0), number(1)));
+    let split = clusters(&world, "--split 1 -k 50");
+    let go = |act: &str| drop(world.run([act, "lib.tessera"]).ended(0));
+    // Each of several pairs is an act of its own.
+    let pairs = "cluster lib.tessera --together photos/0-00.png photos/0-05.png --together photos/1-00.png photos/1-05.png";
+    world.run(pairs.split(' ')).ended(0);
+    let paired = all(&world);
+    go("undo");
+    all(&world);
+    go("undo");
+    assert_eq!(all(&world), split);
+    go("redo");
+    go("redo");
+    assert_eq!(all(&world), paired);
+    go("undo");
+    go("undo");
+    for expected in [&merged, &found] {
+        go("undo");
+        assert_eq!(&all(&world), expected);
+    }
+    for expected in [&merged, &split] {
+        go("redo");
+        assert_eq!(&all(&world), expected);
+    }
+    go("undo");
+    // All images of the merged clusters stay together, however long it goes on.
+    let more = clusters(&world, "--iterations 40 -k 50");
+    let joined = |of: &Value| of["list"].as_array().unwrap().iter().any(|cluster| cluster["size"] == 24);
+    assert!(joined(&merged) && joined(&more) && more["iterations"] == 80, "{more}");
+    go("redo");
+    assert_eq!(all(&world), split);
+    go("undo");
+    assert_eq!(all(&world), more, "as they were left");
+    // Clusters that were found anew have none to return to.
+    let anew = clusters(&world, "--by colours --clusters 2 -k 50 --again --seed 4");
+    go("undo");
+    assert_eq!(all(&world), anew);
+}
+
+#[test]
+fn clusters_without_images_are_explained() {
+    let world = world();
+    let found = clusters(&world, "--by colours --clusters 3 -k 50");
+    assert_eq!(found["list"].as_array().unwrap().len(), 3);
+    let told = || world.run(["cluster", "lib.tessera"]).ended(0).stdout;
+    assert!(!told().contains("not shown"), "{}", told());
+    // Clusters whose images have gone stay, without any.
+    for (at, words) in
+        ["(1 of 3 clusters is not shown: no image is nearer to it", "(2 of 3 clusters are not shown: no image is nearer to them"]
+            .into_iter()
+            .enumerate()
+    {
+        let images = found["list"][at]["typical"].as_array().unwrap().iter().map(|image| format!("#{}", image["image"]));
+        world.run(["remove".to_owned(), "lib.tessera".to_owned()].into_iter().chain(images)).ended(0);
+        assert!(told().contains(words), "{}", told());
+    }
+    world.run("cluster lib.tessera --clusters 13".split(' ')).ended(65).complains("1 to 12, the number of images that can be compared");
+}
+
+#[test]
 fn a_cluster_tells_its_words_classes_and_oddities() {
     let world = World::new();
     fs::create_dir_all(world.at("photos")).unwrap();

@@ -173,6 +173,85 @@ fn clusters_are_merged_and_images_told_together_and_apart() {
     assert!(desk.clusters().failure().is_none() && answer(&desk).kept.len() == 23);
 }
 
+/// The images of each cluster, in order, whatever the clusters' numbers.
+fn groups(desk: &Desk) -> Vec<Vec<ItemId>> {
+    let found = answer(desk);
+    let sorted = |place| {
+        let mut images = found.images(place).to_vec();
+        images.sort();
+        images
+    };
+    let mut groups: Vec<Vec<ItemId>> = (0..found.len()).map(sorted).collect();
+    groups.sort();
+    groups
+}
+
+#[test]
+fn undo_puts_clusters_back_as_they_were_and_redo_brings_the_others_again() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    run(&mut desk, Command::FindClusters(aim(Some(4))));
+    let (found, asked) = (groups(&desk), answer(&desk).kept.asked());
+    let numbers: Vec<usize> = answer(&desk).clusters.iter().take(2).map(|cluster| cluster.number).collect();
+    let joined: Vec<ItemId> = [0, 1].into_iter().flat_map(|place| answer(&desk).images(place)).copied().collect();
+    run(&mut desk, Command::MergeClusters(numbers));
+    // However long it goes on, all of them stay together.
+    for _ in 0..3 {
+        let same = answer(&desk).kept.aim();
+        run(&mut desk, Command::FindClusters(same));
+        let places: Vec<Option<usize>> = joined.iter().map(|id| answer(&desk).place_of(*id)).collect();
+        assert!(places[0].is_some() && places.iter().all(|place| *place == places[0]), "{places:?}");
+    }
+    let merged = groups(&desk);
+    let is = |groups_then: &[Vec<ItemId>], clusters: usize| {
+        let groups_then = groups_then.to_vec();
+        move |desk: &Desk| answer(desk).kept.count() == clusters && groups(desk) == groups_then
+    };
+    desk.run(Command::Undo);
+    until(&mut desk, "the four are back", is(&found, 4));
+    assert_eq!((answer(&desk).kept.asked(), answer(&desk).pairs), (asked, [0, 0]));
+    desk.run(Command::Redo);
+    until(&mut desk, "they are merged again", is(&merged, 3));
+    let number = answer(&desk).clusters[0].number;
+    run(&mut desk, Command::SplitCluster(number));
+    let split = groups(&desk);
+    desk.run(Command::Undo);
+    until(&mut desk, "the split is taken back", is(&merged, 3));
+    desk.run(Command::Redo);
+    until(&mut desk, "it is split again", is(&split, 4));
+    desk.run(Command::Undo);
+    desk.run(Command::Undo);
+    until(&mut desk, "both are taken back", is(&found, 4));
+    // So it is after the library was closed.
+    let folder = desk.folder().unwrap().to_owned();
+    drop(desk);
+    let mut desk = crate::desk::desk(session(&world));
+    desk.watch_clusters(true);
+    desk.run(Command::Open(folder));
+    until(&mut desk, "kept clusters are shown", |desk| desk.clusters().answer().is_some() && !desk.jobs().is_busy());
+    assert_eq!(groups(&desk), found);
+    desk.run(Command::Redo);
+    until(&mut desk, "they are merged again", is(&merged, 3));
+    // Going on at once, before those of before are shown, loses neither.
+    let same = answer(&desk).kept.aim();
+    desk.run(Command::Undo);
+    run(&mut desk, Command::FindClusters(same));
+    until(&mut desk, "there are four", |desk| answer(desk).kept.count() == 4 && answer(desk).pairs == [0, 0]);
+    desk.run(Command::Redo);
+    until(&mut desk, "they are merged again", |desk| answer(desk).kept.count() == 3);
+}
+
+#[test]
+fn a_failure_is_told_until_something_else_is_done() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    run(&mut desk, Command::FindClusters(aim(Some(25))));
+    assert!(desk.clusters().failure().is_some_and(|words| words.contains("1 to 24, the number of images")));
+    let first = state(&desk).images().next().unwrap().id;
+    desk.run(Command::Remove(vec![first]));
+    until(&mut desk, "it is not told any more", |desk| desk.clusters().failure().is_none());
+}
+
 #[test]
 fn a_cluster_is_split_into_two_that_stay_apart() {
     let world = World::with_images();

@@ -3,6 +3,7 @@
 mod acts;
 mod bonds;
 mod chain;
+mod clusters;
 mod durable;
 mod encoded;
 mod files;

@@ -7,6 +7,7 @@ use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use tessera::command::Command;
 use tessera::gui::page::Page;
+use tessera::job::JobKind;
 use tessera::session::desk::clusters::ClusterAnswer;
 use tessera_core::ids::ItemId;
 use tessera_core::library::clusters::ClusterAim;
@@ -213,7 +214,7 @@ fn the_page_train_tells_errors_by_cluster() {
     wrong.retain(|_, (images, _)| !images.is_empty());
     assert!(!wrong.is_empty(), "half of the names mislead");
     let (place, (images, of)) = wrong.iter().max_by_key(|(place, (images, _))| (images.len(), std::cmp::Reverse(**place))).unwrap();
-    let title = answer(&world).clusters[*place].title();
+    let title = answer(&world).title(*place);
     let words = format!("Show {} of {of} wrong in {title}", images.len());
     // It may lie below what is visible.
     world.harness.get_by_label(&words).scroll_to_me();
@@ -238,4 +239,103 @@ fn the_palette_finds_clusters() {
     world.type_into("Command", "find clusters");
     world.key(Key::Enter);
     world.until("it went on", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.iterations() == 40));
+}
+
+#[test]
+fn nothing_stays_selected_that_was_given_up_or_split() {
+    let mut world = clustered();
+    world.key(Key::Home);
+    world.key(Key::Enter);
+    assert!(!selected(&mut world).is_empty());
+    world.key(Key::Escape);
+    assert!(selected(&mut world).is_empty());
+    world.key(Key::Home);
+    world.key(Key::Enter);
+    world.click("Select none");
+    assert!(selected(&mut world).is_empty());
+    world.key(Key::Home);
+    world.key(Key::Enter);
+    world.key(Key::S);
+    assert!(selected(&mut world).is_empty());
+    world.until("it is split", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.count() == 4));
+    world.rest();
+    world.ctrl(Key::Z);
+    world.until("they are as before", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.count() == 3));
+    world.ctrl_shift(Key::Z);
+    world.until("it is split again", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.count() == 4));
+    world.key(Key::Home);
+    world.key(Key::Enter);
+    world.click("Begin anew");
+    assert!(selected(&mut world).is_empty());
+}
+
+#[test]
+fn a_number_of_clusters_and_enter_begin() {
+    let mut world = small();
+    world.ctrl(Key::Num0);
+    world.until("it is known that there are none", |app| app.desk().clusters().is_known());
+    world.click("Given");
+    world.harness.get_by_label("Number of clusters").focus();
+    world.step();
+    world.harness.event(egui::Event::Text("3".into()));
+    world.step();
+    world.key(Key::Enter);
+    world.until("there are three", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.asked() == Some(3)));
+}
+
+#[test]
+fn stop_does_not_stand_where_going_on_did() {
+    let mut world = clustered();
+    let places = ["Go on", "Begin anew"].map(|label| world.harness.get_by_label(label).rect());
+    let same = answer(&world).kept.aim();
+    // A run may be done before a frame shows it, so it is looked for in several. The status bar has
+    // a button of that name too.
+    let stop = (0..200).find_map(|_| {
+        if !world.app().desk().jobs().is_running(&JobKind::FindClusters) {
+            world.harness.state_mut().ask(Command::FindClusters(same.clone()));
+        }
+        world.harness.step();
+        let stops = world.harness.query_all_by_label("Stop").map(|stop| stop.rect());
+        stops.into_iter().find(|stop| places[0].y_range().contains(stop.center().y))
+    });
+    let stop = stop.expect("a run can be stopped while it goes on");
+    assert!(places.iter().all(|place| !place.intersects(stop)));
+    world.rest();
+}
+
+#[test]
+fn names_that_the_user_gave_are_told_from_others_and_equal_ones_numbered() {
+    let mut world = clustered();
+    for (cluster, title) in answer(&world).clusters.iter().zip(&answer(&world).titles) {
+        let expected = cluster.name.as_ref().map_or_else(|| "Cluster ".to_owned(), |name| format!("like {name}"));
+        assert!(!cluster.is_named && title.starts_with(&expected), "{title}");
+    }
+    let images: Vec<ItemId> = [0, 1].into_iter().flat_map(|place| answer(&world).images(place)).copied().collect();
+    world.run(Command::Label(images, UserLabel::Class("kite".into())));
+    let wanted = ["kite".to_owned(), "kite 2".to_owned()];
+    world.until("both have the name", |app| {
+        app.desk().clusters().answer().is_some_and(|answer| wanted.iter().all(|title| answer.titles.contains(title)))
+    });
+    world.step();
+    assert!(world.shows("kite (cluster ") && world.shows("kite 2 (cluster "));
+}
+
+#[test]
+fn naming_offers_classes_and_says_how_many_images_have_another() {
+    let mut world = clustered();
+    world.run(Command::NewClass("kiwi".into()));
+    world.until("it is there", |app| app.desk().state().unwrap().class("kiwi").is_some());
+    world.key(Key::Home);
+    world.key(Key::Enter);
+    let images = selected(&mut world);
+    world.key(Key::L);
+    world.type_into("Class name", "ki");
+    assert!(world.shows(&format!("{} of them have other classes now, which change", images.len())));
+    world.click("kiwi");
+    world.step();
+    world.key(Key::Enter);
+    world.until("they are labelled", |app| {
+        let state = app.desk().state().unwrap();
+        images.iter().all(|id| state.image(*id).unwrap().label() == Some("kiwi"))
+    });
 }

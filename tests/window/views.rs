@@ -1,11 +1,16 @@
 //! Every view, visited without images, with one, with many, and with long and foreign names.
 
 use std::path::Path;
+use std::time::Instant;
 
 use tessera::command::{Command, ImageQuery};
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
+use tessera::gui::selection::Selection;
+use tessera::gui::toasts::{STAY, Toasts};
 use tessera::gui::view::Viewer;
+use tessera::session::desk::view::{Notice, Tone};
+use tessera_core::ids::ItemId;
 use tessera_core::library::clusters::ClusterAim;
 use tessera_core::library::event::{Caption, UserLabel};
 
@@ -239,4 +244,36 @@ fn visit_all_but(world: &mut World, but: &[&str]) {
         world.harness.state_mut().view_mut().modal = None;
         world.run(Command::Search(String::new()));
     }
+}
+
+#[test]
+fn a_list_is_scrolled_once_to_the_first_of_the_images_that_were_selected_elsewhere() {
+    let list = [8, 5, 3, 9].map(ItemId);
+    let mut selection = Selection::default();
+    selection.set([ItemId(3), ItemId(5)]);
+    assert_eq!(selection.take_sought(&list), None);
+    selection.seek();
+    assert_eq!((selection.take_sought(&list), selection.take_sought(&list)), (Some(1), None));
+    let mut world = World::new(&[]);
+    let view = world.harness.state_mut().view_mut();
+    view.turn_to(Page::Map);
+    view.selection.set([ItemId(9)]);
+    view.turn_to(Page::Browse);
+    assert_eq!(view.selection.take_sought(&list), Some(3));
+    view.select_on(Page::Browse, [ItemId(5)]);
+    assert_eq!(view.selection.take_sought(&list), Some(1));
+}
+
+#[test]
+fn a_problem_is_shown_until_something_succeeds() {
+    let mut toasts = Toasts::default();
+    let shown = |toasts: &Toasts| toasts.iter().map(|toast| toast.notice.words.clone()).collect::<Vec<_>>();
+    let start = Instant::now();
+    toasts.push_at(Notice::new("this failed", Tone::Problem), start);
+    toasts.push_at(Notice::new("by the way", Tone::Note), start);
+    assert_eq!(shown(&toasts), ["this failed", "by the way"]);
+    toasts.push_at(Notice::new("something else is done", Tone::Done), start);
+    assert_eq!(shown(&toasts), ["this failed", "by the way", "something else is done"], "there was no time to read it");
+    toasts.push_at(Notice::new("this is done", Tone::Done), start + STAY);
+    assert_eq!(shown(&toasts), ["something else is done", "this is done"]);
 }

@@ -8,8 +8,9 @@ use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::bonds::{Bond, Bonds};
-use tessera_core::library::clusters::{ClusterAim, ImageCluster, KeptClusters, usual_clusters};
+use tessera_core::library::clusters::{ClusterAim, ImageCluster, KeptClusters, unused, usual_clusters};
 use tessera_core::library::event::{EventId, UserLabel};
+use tessera_core::library::looks::Look;
 use tessera_core::library::{Library, hold};
 
 use super::Done;
@@ -30,16 +31,18 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
         // Merging and splitting take none of these options.
-        let is_same = arguments.by.is_none() && arguments.clusters.is_none() && !arguments.again;
-        if is_same {
+        let is_any = arguments.by.is_none() && arguments.clusters.is_none() && !arguments.again;
+        if is_any {
             check_shown(&hold(library))?;
         }
         let is_said = say(librarian, &mut hold(library), arguments)?;
         let changed = changed(librarian, library, arguments)?;
-        let is_shown = is_same && !is_said && arguments.iterations.is_none() && changed.is_none();
-        let kept = if changed.is_some() { changed } else { hold(library).clusters()? };
+        let is_changed = is_said || changed.is_some();
+        let load =
+            |look: Option<&Look>| librarian.out.watched(librarian.session.progress(), || librarian.session.load_looks(library, look));
+        let mut kept = if changed.is_some() { changed } else { hold(library).clusters()? };
         let same = match &kept {
-            _ if !is_same => None,
+            _ if !is_any => None,
             Some(kept) => Some(kept.aim()),
             None => hold(library).cluster_aim()?,
         };
@@ -47,22 +50,34 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
             Some(aim) => aim,
             None => {
                 let clusters = arguments.clusters.and_then(|wanted| wanted.0);
-                ClusterAim { look: arguments.by.clone(), clusters, seed: librarian.session.seed() }
+                ClusterAim { look: Some(load(arguments.by.as_ref())?), clusters, seed: librarian.session.seed() }
             }
         };
+        // Those that were found with these options are gone on with only where that is said.
+        let is_same = |kept: &KeptClusters| is_any || kept.aim() == aim && hold(library).has_vectors_of(kept);
+        let mut done = None;
+        if let Some(kept) = kept.as_mut().filter(|kept| !is_changed && !arguments.again && is_same(kept)) {
+            load(Some(&kept.look()))?;
+            // Images that came since are assigned by their vectors.
+            kept.follow(&hold(library));
+            done = Some(kept.iterations()).filter(|_| is_any || !kept.is_outgrown());
+        }
+        let left = match (arguments.iterations, done) {
+            (Some(iterations), _) => iterations.into(),
+            (None, Some(_)) if is_any => 0,
+            (None, done) => u64::from(ITERATIONS).saturating_sub(done.unwrap_or(0)),
+        };
+        if left == 0 && !is_any {
+            librarian.out.note("Found before with these options; --iterations N goes on with them, --again begins anew");
+        }
         let (kept, left_out) = match kept {
-            Some(mut kept) if is_shown => {
-                // Images that came since are assigned by their vectors.
-                let load = || librarian.session.load_looks(library, Some(&kept.look()));
-                librarian.out.watched(librarian.session.progress(), load)?;
-                kept.follow(&hold(library));
+            Some(kept) if left == 0 => {
                 let left_out = hold(library).state().images().count() - kept.len();
                 (kept, left_out)
             }
             kept => {
-                let iterations = arguments.iterations.unwrap_or(ITERATIONS) as usize;
                 let kept = kept.filter(|_| !arguments.again);
-                let find = || librarian.session.cluster(library, aim, kept.as_ref(), iterations);
+                let find = || librarian.session.cluster(library, aim, kept.as_ref(), left as usize);
                 let found = librarian.out.watched(librarian.session.progress(), find)?;
                 (found.kept, found.left_out)
             }
@@ -115,17 +130,14 @@ fn changed(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &Clus
     let changed = match arguments.split {
         Some(cluster) => {
             let (changed, two) = session.on_threads(|| kept.split(library, cluster, session.progress()))?;
-            hold(library).say_bond(&two, Bond::Apart)?;
-            changed
+            hold(library).change_clusters(&kept, changed, |library| library.say_bond(&two, Bond::Apart))?
         }
         None => {
-            let (changed, typical) = kept.merged(&arguments.merge)?;
-            hold(library).say_bond(&typical, Bond::Together)?;
-            changed
+            let (changed, images) = kept.merged(&arguments.merge)?;
+            hold(library).change_clusters(&kept, changed, |library| library.say_bond(&images, Bond::Together))?
         }
     };
-    hold(library).keep_clusters(&changed)?;
-    Ok(Some(changed))
+    Ok(Some(changed.1))
 }
 
 /// Drops what was said of pairs of images, or says what is to be said, where that is asked for.
@@ -144,17 +156,35 @@ fn say(librarian: &Librarian<'_>, library: &mut Library, arguments: &Cluster) ->
         let expected = "pairs of which none is said to belong together and not to";
         return Err(Error::value("--together and --apart", expected, "images of which both are said").into());
     }
-    let dropped = if arguments.drop_pairs { library.drop_bonds()? } else { None };
-    let mut events: Vec<EventId> = dropped.into_iter().collect();
+    if !arguments.drop_pairs && said.iter().all(|(_, pairs)| pairs.is_empty()) {
+        return Ok(false);
+    }
+    let mut kept = library.clusters()?;
+    let mut events: Vec<EventId> = Vec::new();
+    if arguments.drop_pairs {
+        events.extend(say_one(library, &mut kept, Library::drop_bonds)?);
+    }
     for (bond, pairs) in &said {
         for pair in pairs {
-            events.extend(library.say_bond(pair, *bond)?);
+            events.extend(say_one(library, &mut kept, |library| library.say_bond(pair, *bond))?);
         }
     }
     for act in library.state().history().iter().filter(|act| events.contains(&act.id)) {
         librarian.out.note(&act.words);
     }
-    Ok(arguments.drop_pairs || said.iter().any(|(_, pairs)| !pairs.is_empty()))
+    Ok(true)
+}
+
+/// Says one thing of pairs of images, with the clusters that are there, which go with it.
+fn say_one(
+    library: &mut Library,
+    kept: &mut Option<KeptClusters>,
+    say: impl FnOnce(&mut Library) -> Result<Option<EventId>, Error>,
+) -> Result<Option<EventId>, Error> {
+    let Some(before) = kept else { return say(library) };
+    let (event, changed) = library.change_clusters(before, before.clone(), say)?;
+    *before = changed;
+    Ok(event)
 }
 
 /// Labels the images of a cluster.
@@ -193,6 +223,7 @@ fn answer(librarian: &Librarian<'_>, library: &Library, kept: &KeptClusters, clu
                 let tried: Vec<String> = kept.tried().iter().map(|(clusters, _)| clusters.to_string()).collect();
                 lines.push(format!("(the number that describes images best that took no part, of {})", tried.join(", ")));
             }
+            lines.extend(unused(kept, clusters.len()).map(|words| format!("({words})")));
             lines.push(String::new());
             lines.extend(usual.iter().map(|cluster| in_words(library, cluster)));
             if !odd.is_empty() {
@@ -227,7 +258,7 @@ fn in_json(library: &Library, cluster: &ImageCluster, typical: usize) -> Value {
 }
 
 fn in_words(library: &Library, cluster: &ImageCluster) -> String {
-    let name = cluster.name.as_deref().map(|name| format!("  {name}")).unwrap_or_default();
+    let name = cluster.name.as_ref().map(|_| format!("  {}", cluster.title())).unwrap_or_default();
     let words: Vec<&str> = cluster.words.iter().map(|(word, _)| word.as_str()).collect();
     let words = if words.is_empty() { String::new() } else { format!("  ({})", words.join(", ")) };
     let typical = cluster.images.first().and_then(|id| library.state().image(*id)).map(|image| image.name()).unwrap_or_default();

@@ -18,6 +18,8 @@ pub struct Selection {
     cursor: Option<ItemId>,
     /// Its place in the list when it moved last.
     place: usize,
+    /// Whether a list that shows it is to be scrolled to the first of them.
+    is_sought: bool,
 }
 
 /// How an image is picked.
@@ -130,6 +132,17 @@ impl Selection {
             self.cursor = self.chosen.first().copied();
         }
         self.anchor = self.cursor;
+    }
+
+    /// Lets the next list that shows these images be scrolled to the first of them.
+    pub fn seek(&mut self) {
+        self.is_sought = true;
+    }
+
+    /// The place in a list to which it is to be scrolled, told once.
+    pub fn take_sought(&mut self, list: &[ItemId]) -> Option<usize> {
+        let is_sought = std::mem::take(&mut self.is_sought);
+        list.iter().position(|id| is_sought && self.contains(*id))
     }
 
     /// Inverts the selection within a list.

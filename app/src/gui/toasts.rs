@@ -1,4 +1,5 @@
-//! Notices at the bottom right: most disappear by themselves, problems stay until they are closed.
+//! Notices at the bottom right: most disappear by themselves, problems stay until they are closed
+//! or, once there was time to read them, an act succeeds.
 
 use std::time::{Duration, Instant};
 
@@ -9,8 +10,8 @@ use super::theme;
 use super::widgets::line;
 use crate::session::desk::view::{Notice, Tone};
 
-/// How long a short notice stays.
-const STAY: Duration = Duration::from_secs(5);
+/// How long a short notice stays, and a problem at least.
+pub const STAY: Duration = Duration::from_secs(5);
 /// Time between repaints while a short notice is shown.
 const TICK: Duration = Duration::from_millis(500);
 /// Older short notices that stay when another one comes.
@@ -46,9 +47,18 @@ impl Toasts {
         self.0.iter()
     }
 
-    /// Shows a notice. Older short ones make room for it; problems stay until they are closed. An
-    /// act that can be undone takes the place of the one before it.
+    /// Shows a notice. Older short ones make room for it; where it tells of a success, so do
+    /// problems, unless they have just come. An act that can be undone takes the place of the one
+    /// before it.
     pub fn push(&mut self, notice: Notice) {
+        self.push_at(notice, Instant::now());
+    }
+
+    /// As [`Toasts::push`] at a time.
+    pub fn push_at(&mut self, notice: Notice, now: Instant) {
+        if notice.tone == Tone::Done {
+            self.0.retain(|toast| !toast.is_problem() || now.saturating_duration_since(toast.since) < STAY);
+        }
         let is_act = |toast: &Toast| toast.notice.undo.is_some();
         let before = self.0.iter().rposition(is_act).filter(|_| notice.undo.is_some()).map(|place| self.0.remove(place));
         let earlier = before.map_or_else(Vec::new, |Toast { notice, mut earlier, .. }| {
@@ -61,7 +71,7 @@ impl Toasts {
             short -= usize::from(!toast.is_problem());
             stays
         });
-        self.0.push(Toast { notice, earlier, since: Instant::now() });
+        self.0.push(Toast { notice, earlier, since: now });
         let surplus = self.0.len().saturating_sub(MOST);
         self.0.drain(..surplus);
     }

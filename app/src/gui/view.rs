@@ -100,6 +100,9 @@ impl View {
     /// Turns to a page. Nothing is selected there that it does not show, for keys act on the
     /// selection; what was selected elsewhere is, on Browse and Map, which show all images.
     pub fn turn_to(&mut self, page: Page) {
+        if page == Page::Browse && self.page == Page::Map {
+            self.selection.seek();
+        }
         if page != self.page && !(are_browsed(page) && are_browsed(self.page)) {
             let left = std::mem::take(&mut self.selection);
             if !left.is_empty() || are_browsed(self.page) {
@@ -118,6 +121,9 @@ impl View {
     pub fn select_on(&mut self, page: Page, images: impl IntoIterator<Item = ItemId>) {
         self.turn_to(page);
         self.selection.set(images);
+        if page == Page::Browse {
+            self.selection.seek();
+        }
     }
 
     /// Selects an image and opens the viewer on it.

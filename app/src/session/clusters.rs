@@ -43,19 +43,19 @@ impl Session {
         let aim = ClusterAim { look: Some(look), ..aim };
         self.on_threads(|| {
             let mut run = ClusterRun::new(library, aim, kept, self.progress())?;
-            self.improve(&mut run, iterations, |_| {})?;
+            self.improve(&mut run, iterations, |_| true)?;
             let found = run.found();
             hold(library).keep_clusters(&found)?;
             Ok(FoundClusters { kept: found, left_out: run.left_out() })
         })
     }
 
-    /// Improves clusters in so many iterations, after each of which `tell` is called; in fewer when
-    /// it is cancelled after the first.
+    /// Improves clusters in so many iterations, as long as `tell`, which is called after each,
+    /// allows it; in fewer when it is cancelled after the first.
     ///
     /// # Errors
     /// [`Error::Cancelled`] before the first iteration.
-    pub(super) fn improve(&self, run: &mut ClusterRun, iterations: usize, mut tell: impl FnMut(&ClusterRun)) -> Result<()> {
+    pub(super) fn improve(&self, run: &mut ClusterRun, iterations: usize, mut tell: impl FnMut(&ClusterRun) -> bool) -> Result<()> {
         let progress = self.progress();
         progress.begin("Finding clusters", iterations as u64);
         for _ in 0..iterations {
@@ -63,7 +63,9 @@ impl Session {
                 Err(Error::Cancelled) if run.iterations() > 0 => break,
                 outcome => outcome?,
             }
-            tell(run);
+            if !tell(run) {
+                break;
+            }
         }
         Ok(())
     }
@@ -75,12 +77,13 @@ impl Session {
     /// [`Error::Data`] where `to` is not a new or empty folder; [`Error::Io`];
     /// [`Error::Cancelled`].
     pub fn export_clusters(&self, library: &Mutex<Library>, clusters: &[ImageCluster], to: &Path, dry_run: bool) -> Result<ExportSize> {
-        let mut titles: HashMap<String, usize> = HashMap::new();
-        clusters.iter().for_each(|cluster| *titles.entry(cluster.title()).or_default() += 1);
+        let name = |cluster: &ImageCluster| cluster.name.clone().unwrap_or_else(|| cluster.title());
+        let mut names: HashMap<String, usize> = HashMap::new();
+        clusters.iter().for_each(|cluster| *names.entry(name(cluster)).or_default() += 1);
         // Several clusters may have one name, and each has a folder.
-        let folder = |cluster: &ImageCluster| match cluster.title() {
-            title if titles[&title] > 1 => format!("{title} (cluster {})", cluster.number),
-            title => title,
+        let folder = |cluster: &ImageCluster| match name(cluster) {
+            name if names[&name] > 1 => format!("{name} (cluster {})", cluster.number),
+            name => name,
         };
         let folders: HashMap<ItemId, String> = clusters
             .iter()

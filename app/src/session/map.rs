@@ -9,7 +9,7 @@ use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
 use tessera_core::layout::{Components, NEIGHBORS, PlanePoint, Tsne, TsneOptions, trustworthiness};
 use tessera_core::library::Library;
-use tessera_core::library::clusters::ImageCluster;
+use tessera_core::library::clusters::{ImageCluster, titles};
 use tessera_core::library::event::ClassStyle;
 use tessera_core::library::import::hold;
 use tessera_core::library::looks::{self, Look, LookRows};
@@ -147,7 +147,7 @@ impl Colouring {
                 Self::of_values(images.iter().map(modified), None, day, "no file")
             }
             MapColour::Cluster => {
-                let titles: Vec<String> = clusters.iter().map(ImageCluster::title).collect();
+                let titles = titles(clusters);
                 let each = clusters.iter().zip(0..).flat_map(|(cluster, place)| cluster.images.iter().map(move |id| (*id, place)));
                 let places: HashMap<ItemId, u32> = each.collect();
                 Self::of_names(images.iter().map(|id| {

@@ -11,6 +11,7 @@ pub use super::event::Bond;
 use super::event::{Change, EventId, EventKind, Field, Swap};
 use super::state::{Image, State};
 use crate::error::Result;
+use crate::hash::hash64;
 use crate::ids::ItemId;
 
 /// Pairs of images of which the user said that they belong together, or that they do not.
@@ -36,11 +37,19 @@ impl Bonds {
         self.pairs.is_empty()
     }
 
-    /// Says that images belong together. What was said against it is dropped.
+    /// A hash of all pairs: the same as long as the same is said.
+    pub fn mark(&self) -> u64 {
+        let bytes = |((a, b), bond): (&(ItemId, ItemId), &Bond)| {
+            a.0.to_le_bytes().into_iter().chain(b.0.to_le_bytes()).chain([u8::from(*bond == Bond::Together)])
+        };
+        hash64(&self.pairs.iter().flat_map(bytes).collect::<Vec<u8>>())
+    }
+
+    /// Says that images belong together, each with the next. What was said against it is dropped.
     /// O((images + pairs) * log(pairs)).
     pub fn say_together(&mut self, images: &[ItemId]) {
-        if let [first, others @ ..] = images {
-            others.iter().for_each(|other| self.put(*first, *other, Bond::Together));
+        for pair in images.windows(2) {
+            self.put(pair[0], pair[1], Bond::Together);
         }
         let groups = self.groups();
         self.pairs.retain(|(a, b), bond| *bond == Bond::Together || leader(&groups, *a) != leader(&groups, *b));
@@ -76,6 +85,23 @@ impl Bonds {
         let images: BTreeSet<ItemId> = self.of(Bond::Together).flat_map(|(a, b)| [a, b]).filter(|image| is_there(*image)).collect();
         let mut last: BTreeMap<ItemId, ItemId> = BTreeMap::new();
         images.into_iter().filter_map(|image| Some((last.insert(leader(&groups, image), image)?, image))).collect()
+    }
+
+    /// Pairs to say besides these, so that images that are held together by others, which go, stay
+    /// so. O((images + pairs) * log(pairs)).
+    fn bridges(&self, gone: &BTreeSet<ItemId>) -> Vec<(ItemId, ItemId)> {
+        let is_left = |(a, b): &(ItemId, ItemId)| !gone.contains(a) && !gone.contains(b);
+        let left = Self { pairs: self.pairs.iter().filter(|(pair, _)| is_left(pair)).map(|(pair, bond)| (*pair, *bond)).collect() };
+        let mut groups = left.groups();
+        let mut bridges = Vec::new();
+        for (a, b) in self.together_among(|image| !gone.contains(&image)) {
+            let (one, other) = (leader(&groups, a), leader(&groups, b));
+            if one != other {
+                groups.insert(one.max(other), one.min(other));
+                bridges.push((a, b));
+            }
+        }
+        bridges
     }
 
     /// For each image that belongs together with others, one image that stands for all of these.
@@ -167,6 +193,13 @@ impl Library {
     pub fn say_bond(&mut self, images: &[ItemId], bond: Bond) -> Result<Option<EventId>> {
         let draft = self.acts().say_bond(images, bond)?;
         self.commit(None, EventKind::Act, draft)
+    }
+
+    /// Says that images belong together that do so now by others alone, which are to be forgotten.
+    pub(super) fn bridge_bonds(&mut self, gone: &BTreeSet<ItemId>) -> Result<()> {
+        let say = |(one, other)| Change::Image(one, Field::Bond(other, Swap(None, Some(Bond::Together))));
+        let changes = self.state.bonds().bridges(gone).into_iter().map(say).collect();
+        self.commit(None, EventKind::Final, Draft::new("Said anew that images belong together".to_owned(), changes)).map(|_| ())
     }
 
     /// Drops all that was said of pairs of images. Returns its event, or `None` when nothing was.

@@ -350,9 +350,11 @@ impl Library {
         if let Some(found) = self.store.integrity()?.first() {
             return Err(self.store.damaged(found));
         }
-        let log = self.store.events_after(0)?;
         progress.step()?;
-        let purge = Purge::of(images.iter().copied().collect(), &self.state, log, self.store.next_event()?, next_time(&self.folder));
+        let images: BTreeSet<ItemId> = images.iter().copied().collect();
+        self.bridge_bonds(&images)?;
+        let log = self.store.events_after(0)?;
+        let purge = Purge::of(images, &self.state, log, self.store.next_event()?, next_time(&self.folder));
         forget::delete_copies(&self.folder)?;
         self.snapshots().drop_all()?;
         // Work that goes on with the recogniser of before may have the file of an image at hand.

@@ -31,6 +31,7 @@ proptest! {
     #[test]
     fn the_newest_word_holds_and_contradicts_no_other(said in vec((any::<bool>(), vec(0u32..9, 1..4)), 1..20)) {
         let mut bonds = Bonds::default();
+        let mut all: Vec<Bonds> = Vec::new();
         for (is_together, images) in said {
             let images: Vec<ItemId> = images.into_iter().map(ItemId).collect();
             if is_together { bonds.say_together(&images) } else { bonds.say_apart(&images) }
@@ -41,6 +42,9 @@ proptest! {
             }
             prop_assert!(bonds.of(Bond::Apart).all(|(a, b)| a < b && !are_joined(&bonds, a, b)));
             prop_assert!(bonds.of(Bond::Together).all(|(a, b)| a < b));
+            // Marks are the same where the same is said.
+            prop_assert!(all.iter().all(|before| (before.mark() == bonds.mark()) == (*before == bonds)));
+            all.push(bonds.clone());
         }
         // Images of which some are gone: the others belong together as before.
         let is_there = |image: ItemId| image.0 % 3 != 1;

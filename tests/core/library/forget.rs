@@ -124,6 +124,33 @@ fn former_bytes_are_forgotten_but_not_those_of_others() {
 }
 
 #[test]
+fn images_stay_together_when_one_between_them_is_forgotten() {
+    let place = Place::new(&FILES);
+    let library = place.open();
+    place.import(&library);
+    let ids = ["ant/1.png", "ant/2.png", "crow55/zebrafish77.png", "dog/1.png", "dog/2.png"].map(|name| at(&library, name).id);
+    let dog = at(&library, "dog/3.png").id;
+    hold(&library).say_bond(&ids, Bond::Together).unwrap();
+    hold(&library).say_bond(&[ids[0], dog], Bond::Apart).unwrap();
+    let together = |library: &Mutex<Library>| hold(library).state().bonds().together_among(|_| true);
+    for (gone, mut left) in [(vec![ids[2]], vec![ids[0], ids[1], ids[3], ids[4]]), (vec![ids[1], ids[0]], vec![ids[3], ids[4]])] {
+        left.sort();
+        hold(&library).forget(&gone, &Progress::default()).unwrap();
+        sound(&library);
+        let pairs: Vec<(ItemId, ItemId)> = left.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        assert_eq!(together(&library), pairs);
+    }
+    assert_eq!(traces(&place.folder()), Vec::<String>::new());
+    drop(library);
+    // Nothing is said anew where nothing was joined by it.
+    let library = place.open();
+    assert_eq!(together(&library).len(), 1, "also from the files");
+    let last = hold(&library).events().unwrap().len();
+    hold(&library).forget(&[dog], &Progress::default()).unwrap();
+    assert_eq!(hold(&library).events().unwrap().len(), last + 1);
+}
+
+#[test]
 fn what_was_said_of_two_images_does_not_name_one_that_is_forgotten() {
     let place = Place::new(&FILES);
     let library = place.open();

@@ -1,30 +1,47 @@
 //! A class: its name and its colour.
 
-use egui::{RichText, Ui};
+use egui::{RichText, ScrollArea, Ui};
+use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 
 use super::field::field_ui;
 use crate::command::Command;
 use crate::gui::modal::Modal;
 use crate::gui::panel::Panel;
-use crate::gui::widgets::main_button;
-use crate::gui::words::count;
+use crate::gui::widgets::{chip_ui, main_button};
+use crate::gui::words::{count, grouped};
+use crate::session::class_tree::NameFilter;
+
+/// The height of the classes that are offered, at most.
+const OFFERED: f32 = 96.0;
+/// Classes that are offered, at most: typing takes others out.
+const MOST: usize = 60;
 
 /// The name of a new class, or another name of one. Returns whether the window is to be closed.
 pub(super) fn class_name_ui(ui: &mut Ui, panel: &mut Panel<'_>, old: Option<&str>) -> bool {
     let mut close = false;
     ui.heading(old.map_or_else(|| "New class".to_owned(), |old| format!("Rename {old}")));
     let entered = field_ui(ui, &mut panel.view.draft, "Class name", "For example: heron");
+    if old.is_none() && !panel.view.selection.is_empty() {
+        offered_ui(ui, panel);
+    }
     let name = panel.view.draft.text.trim().to_owned();
     let exists = panel.state().is_some_and(|state| state.class(&name).is_some());
     let selected = panel.view.selection.ids();
     let words = match (old, exists) {
         (Some(old), true) if old != name => format!("{name} exists: all images of {old} will be joined with it."),
-        (None, true) => "There is a class of that name.".into(),
-        (None, false) if !selected.is_empty() => format!("{} will be labelled with it.", count(selected.len(), "selected image")),
+        (None, true) if selected.is_empty() => "There is a class of that name.".into(),
+        (None, _) if !selected.is_empty() => format!("{} will be labelled with it.", count(selected.len(), "selected image")),
         _ => String::new(),
     };
     ui.label(RichText::new(words).weak());
+    if old.is_none() && !name.is_empty() {
+        let others = labelled_otherwise(panel, &selected, &name);
+        if others > 0 {
+            let has = if others == 1 { "has another class now, which changes" } else { "have other classes now, which change" };
+            ui.colored_label(ui.visuals().warn_fg_color, format!("{} of them {has}.", grouped(others)));
+        }
+    }
     let ready = !name.is_empty()
         && match old {
             Some(old) => old != name,
@@ -33,6 +50,7 @@ pub(super) fn class_name_ui(ui: &mut Ui, panel: &mut Panel<'_>, old: Option<&str
     let verb = match (old, exists) {
         (Some(_), true) => "Merge",
         (Some(_), false) => "Rename",
+        (None, true) if !selected.is_empty() => "Label them",
         (None, _) => "Create",
     };
     let pressed = ui
@@ -51,6 +69,31 @@ pub(super) fn class_name_ui(ui: &mut Ui, panel: &mut Panel<'_>, old: Option<&str
         close = true;
     }
     close
+}
+
+/// The classes whose names have what is typed; a press takes one over into the field.
+fn offered_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let filter = NameFilter::new(&panel.view.draft.text);
+    let classes = panel.classes();
+    let mut taken = None;
+    ScrollArea::vertical().id_salt("offered").max_height(OFFERED).auto_shrink([false, true]).show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            for class in classes.iter().filter(|class| filter.fits(class)).take(MOST) {
+                if chip_ui(ui, class, panel.colour(class), "Press to take this class").clicked() {
+                    taken = Some(class.clone());
+                }
+            }
+        });
+    });
+    if let Some(class) = taken {
+        // The field takes the focus again, so that Enter does it.
+        (panel.view.draft.text, panel.view.draft.is_new) = (class, true);
+    }
+}
+
+/// How many of some images have another class.
+fn labelled_otherwise(panel: &Panel<'_>, images: &[ItemId], name: &str) -> usize {
+    images.iter().filter(|id| panel.label_of(**id).is_some_and(|class| class != name)).count()
 }
 
 /// The colour of a class. Returns whether the window is to be closed.

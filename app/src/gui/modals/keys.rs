@@ -32,6 +32,7 @@ pub(super) fn keys_ui(ui: &mut Ui) {
         ("Up, Down, Home, End", "Go from cluster to cluster"),
         ("Left, Right", "Go from image to image; with Shift, select"),
         ("Enter", "Select all images of the cluster; Space adds them, or takes them out"),
+        ("Esc", "Select nothing"),
         ("L", "Name the selected images"),
         ("M, S", "Merge the selected clusters; split the selected one"),
     ];

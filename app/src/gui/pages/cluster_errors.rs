@@ -49,7 +49,7 @@ pub(super) fn cluster_errors_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Rep
     listed.sort_by_key(|(place, own)| (std::cmp::Reverse(own.wrong.len()), *place));
     ui.label(RichText::new("Images that look alike, and how many of them were taken for another class.").small().weak());
     for (place, own) in listed.into_iter().take(LISTED) {
-        let title = answer.clusters.get(place).map_or_else(|| "Oddities".to_owned(), |cluster| cluster.title());
+        let title = answer.title(place);
         let words = format!("{} of {}", grouped(own.wrong.len()), grouped(own.images));
         ui.horizontal(|ui| {
             let button = ui.small_button("Show").on_hover_text("Selects these images on the page Clusters");

@@ -104,7 +104,8 @@ pub fn tiles_ui(
     // What is left of the width is shared out, so that the grid reaches from side to side.
     let size = vec2(((width + gap) / columns as f32 - gap).floor().max(size.x.min(width)), size.y);
     let rows = list.len().div_ceil(columns);
-    let scrolled_to = keys(ui, list, selection, columns);
+    let sought = selection.take_sought(list);
+    let scrolled_to = keys(ui, list, selection, columns).or(sought);
     let mut area = ScrollArea::vertical().id_salt(id).auto_shrink([false, false]);
     if let Some(index) = scrolled_to {
         let row = (index / columns) as f32 * (size.y + gap);

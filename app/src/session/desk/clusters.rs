@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::bonds::Bond;
-use tessera_core::library::clusters::{ClusterAim, ClusterRun, ImageCluster, KeptClusters, KnownClusters, usual_clusters};
+use tessera_core::library::clusters::{ClusterAim, ClusterRun, ImageCluster, KeptClusters, KnownClusters, titles, usual_clusters};
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
 use tessera_core::library::looks::Look;
+use tessera_core::library::state::State;
 use tessera_core::{Error, Result};
 
 use super::super::Session;
@@ -28,6 +29,8 @@ const ITERATIONS: usize = 20;
 const NEW: usize = 256;
 /// The least time between two descriptions of what a run has found.
 const PAUSE: Duration = Duration::from_millis(250);
+/// Why clusters are not merged or split.
+const RETURNED: &str = "Undo or redo has brought other clusters, so nothing was merged or split: choose among these";
 /// The place of an image without a cluster.
 const NONE: u32 = u32::MAX;
 
@@ -35,8 +38,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Default)]
 pub struct Clusters {
     answer: Option<Arc<ClusterAnswer>>,
-    /// Why the last run found none.
-    failure: Option<String>,
+    /// Why the last run found none, and the last event of the library then.
+    failure: Option<(String, Option<EventId>)>,
     /// The sets of vectors that were brought, with the images that have one.
     sets: Vec<(Arc<str>, usize)>,
     /// Whether kept clusters were looked for.
@@ -70,6 +73,8 @@ pub struct ClusterAnswer {
     pub kept: Arc<KeptClusters>,
     /// Those that are no oddities, the largest first.
     pub clusters: Vec<ImageCluster>,
+    /// What each of these is called; no two have one title.
+    pub titles: Vec<String>,
     /// The images of the others, cluster by cluster.
     pub odd: Vec<ItemId>,
     /// How many the others are.
@@ -96,7 +101,8 @@ impl ClusterAnswer {
         let left_out = library.state().images().count().saturating_sub(kept.len());
         let bonds = library.state().bonds();
         let pairs = [Bond::Together, Bond::Apart].map(|bond| bonds.of(bond).count());
-        Self { kept, clusters, odd, oddities: others.len(), left_out, pairs, places }
+        let titles = titles(&clusters);
+        Self { kept, clusters, titles, odd, oddities: others.len(), left_out, pairs, places }
     }
 
     /// The place of an image's cluster in the list; that of oddities comes after the last.
@@ -107,6 +113,11 @@ impl ClusterAnswer {
     /// The images of a cluster, or of all oddities, by its place; the most typical first.
     pub fn images(&self, place: usize) -> &[ItemId] {
         self.clusters.get(place).map_or(&self.odd, |cluster| &cluster.images)
+    }
+
+    /// What the cluster at a place is called.
+    pub fn title(&self, place: usize) -> &str {
+        self.titles.get(place).map_or("Oddities", String::as_str)
     }
 
     /// The places in the list: clusters, and after them the oddities if there are any.
@@ -137,13 +148,15 @@ impl ClusterAnswer {
 pub(super) enum Message {
     /// What a run has found so far.
     Found(u64, Arc<ClusterAnswer>),
-    /// A run has ended; with words if it failed.
-    Ended(u64, Option<String>),
+    /// A run has ended; if it failed with words, after this event of the library.
+    Ended(u64, Option<(String, Option<EventId>)>),
     /// What is known of kept clusters; where they are lost, what was asked for; and whether learned
     /// features are off that they take.
     Known {
         run: u64,
         answer: Option<Arc<ClusterAnswer>>,
+        /// Whether undo or redo led to these from those that were shown.
+        is_returned: bool,
         lost: Option<ClusterAim>,
         is_hidden: bool,
         sets: Vec<(Arc<str>, usize)>,
@@ -170,7 +183,7 @@ impl Part for Clusters {
                 self.is_known = true;
             }
             Message::Ended(run, failure) if self.is_current(run) => {
-                if let Some(words) = &failure {
+                if let Some((words, _)) = &failure {
                     ctx.tell(problem(words));
                 }
                 (self.failure, self.is_asked) = (failure, false);
@@ -178,13 +191,16 @@ impl Part for Clusters {
                 self.ask(ctx);
             }
             Message::Found(..) | Message::Ended(..) => {}
-            Message::Known { run, answer, lost, is_hidden, sets, new } => {
+            Message::Known { run, answer, is_returned, lost, is_hidden, sets, new } => {
                 (self.is_asked, self.is_known, self.sets) = (false, true, sets);
                 // Learned features may have been turned off since it was asked.
                 let is_barred = answer.as_ref().is_some_and(|answer| self.is_barred(answer));
                 let (answer, is_hidden) = (answer.filter(|_| !is_barred), is_hidden || is_barred);
-                let is_older =
-                    answer.as_ref().zip(self.answer.as_ref()).is_some_and(|(new, old)| new.kept.iterations() < old.kept.iterations());
+                // It may have been asked for before a run told of others.
+                let is_older = |(new, old): (&Arc<ClusterAnswer>, &Arc<ClusterAnswer>)| {
+                    !new.kept.is_of_same_pairs(&old.kept) || new.kept.iterations() < old.kept.iterations()
+                };
+                let is_older = !is_returned && answer.as_ref().zip(self.answer.as_ref()).is_some_and(is_older);
                 if self.is_current(run) && !is_older {
                     self.replace(ctx, answer);
                     self.is_hidden = is_hidden;
@@ -210,6 +226,9 @@ impl Part for Clusters {
     }
 
     fn hear(&mut self, ctx: &mut Context, event: Event) {
+        // Something was done since.
+        let last = ctx.state().and_then(State::last_event);
+        self.failure.take_if(|(_, at)| *at != last);
         match event {
             Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
             Event::Ready | Event::Changed if self.is_watched && ctx.is_ready() => self.ask(ctx),
@@ -238,7 +257,7 @@ impl Clusters {
 
     /// Why the last run found none.
     pub fn failure(&self) -> Option<&str> {
-        self.failure.as_deref()
+        self.failure.as_ref().map(|(words, _)| words.as_str())
     }
 
     /// Whether the clusters that were kept last take learned features, which are off: they are not
@@ -286,14 +305,17 @@ impl Clusters {
         if ctx.shared().is_none() {
             return;
         }
-        let (send, is_done) = mpsc::channel();
+        let kept = self.answer.as_ref().map(|answer| Arc::clone(&answer.kept));
+        // Before it is said: what others still keep is not current any more.
+        self.run.fetch_add(1, Ordering::Relaxed);
+        let (send, changed) = mpsc::channel();
         ctx.with_library(move |_, library| {
-            let acted = say(library, said.as_ref().map(|(images, bond)| (&images[..], *bond)));
+            let acted = act(library, |library| say(library, kept, said));
             // The job that waits for this may have made way for another one.
-            let _ = send.send(acted.outcome.is_some());
+            let _ = send.send(acted.outcome.and_then(|(_, kept)| kept));
             acted.told
         });
-        self.start(ctx, Aim::Said(is_done));
+        self.start(ctx, Aim::Said(changed));
     }
 
     fn start(&mut self, ctx: &mut Context, aim: Aim) {
@@ -309,7 +331,8 @@ impl Clusters {
         let watch = Watch { number, run: Arc::clone(&self.run), outbox: ctx.outbox.clone() };
         ctx.job(JobKind::FindClusters, move |session| {
             let outcome = find(session, &library, aim, kept, &watch);
-            let failure = outcome.err().filter(|error| !matches!(error, Error::Cancelled)).map(|error| error.to_string());
+            let failure = outcome.err().filter(|error| !matches!(error, Error::Cancelled));
+            let failure = failure.map(|error| (error.to_string(), hold(&library).state().last_event()));
             Ok(Message::Ended(number, failure))
         });
     }
@@ -322,13 +345,17 @@ impl Clusters {
             return;
         }
         let Some(kept) = self.answer.as_ref().map(|answer| Arc::clone(&answer.kept)) else { return };
-        let run = self.run.load(Ordering::Relaxed);
+        let (run, last) = (self.run.load(Ordering::Relaxed), Arc::clone(&self.run));
         // Also if it is stopped, or fails.
         self.in_vain = self.new;
         ctx.library_job(JobKind::AssignClusters, move |session, library| {
             session.load_looks(library, Some(&kept.look()))?;
-            let mut kept = (*kept).clone();
             let mut library = hold(library);
+            // Others may have been found, or made of these, meanwhile.
+            if last.load(Ordering::Relaxed) != run {
+                return Ok(Message::Assigned { run, answer: None, new: 0 });
+            }
+            let mut kept = library.clusters_returned(&kept)?.unwrap_or_else(|| (*kept).clone());
             kept.follow(&library);
             library.keep_clusters(&kept)?;
             let (new, answer) = (without(&library, &kept), ClusterAnswer::new(&library, Arc::new(kept)));
@@ -393,19 +420,23 @@ impl Clusters {
         let (run, in_vain) = (self.run.load(Ordering::Relaxed), self.in_vain);
         ctx.with_library(move |_, library| {
             let sets = library.state().vector_sets().into_iter().map(|(set, images)| (set.into(), images)).collect();
-            let (kept, is_hidden, lost) = match kept.filter(|kept| library.has_learned_features() || !kept.takes_network()) {
-                Some(kept) => (Some(kept), false, None),
+            let (kept, is_returned, is_hidden, lost) = match kept.filter(|kept| library.has_learned_features() || !kept.takes_network()) {
+                Some(kept) => {
+                    let returned = library.clusters_returned(&kept).ok().flatten();
+                    let is_returned = returned.is_some();
+                    (Some(returned.map_or(kept, Arc::new)), is_returned, false, None)
+                }
                 None => {
                     // A cache that cannot be read is told of where it is needed.
                     let KnownClusters { kept, is_hidden, aim } = library.known_clusters().unwrap_or_default();
                     let lost = aim.filter(|_| kept.is_none());
-                    (kept.map(Arc::new), is_hidden, lost)
+                    (kept.map(Arc::new), false, is_hidden, lost)
                 }
             };
             let kept = kept.map(|kept| followed(library, kept, in_vain));
             let new = kept.as_ref().map_or(0, |kept| without(library, kept));
             let answer = kept.map(|kept| Arc::new(ClusterAnswer::new(library, kept)));
-            Message::Known { run, answer, lost, is_hidden, sets, new }
+            Message::Known { run, answer, is_returned, lost, is_hidden, sets, new }
         });
     }
 }
@@ -418,8 +449,8 @@ enum Aim {
     Merged(Vec<usize>),
     /// Those that are there, with one of them, by its number, made two.
     Split(usize),
-    /// Those that are there, once it is told that something was said of images.
-    Said(Receiver<bool>),
+    /// Those that come once something was said of images.
+    Said(Receiver<Option<KeptClusters>>),
 }
 
 /// Tells of a run.
@@ -434,31 +465,70 @@ impl Watch {
         self.run.load(Ordering::Relaxed) == self.number
     }
 
-    fn tell(&self, library: &Mutex<Library>, mut kept: KeptClusters) -> Arc<KeptClusters> {
+    /// Tells of clusters; none where undo or redo leads to others meanwhile.
+    fn tell(&self, library: &Mutex<Library>, mut kept: KeptClusters) -> Result<Option<Arc<KeptClusters>>> {
         let library = hold(library);
+        if library.has_clusters_to_return_to(&kept)? {
+            return Ok(None);
+        }
         kept.leave_out_gone(&library);
         let kept = Arc::new(kept);
         let answer = ClusterAnswer::new(&library, Arc::clone(&kept));
         drop(library);
         self.outbox.send(super::Message::from(Message::Found(self.number, Arc::new(answer))));
-        kept
+        Ok(Some(kept))
     }
 
-    /// Says something of pairs of images, and tells of that. Whether it was done.
-    fn say(&self, library: &Mutex<Library>, images: &[ItemId], bond: Bond) -> bool {
-        let acted = say(&mut hold(library), Some((images, bond)));
+    /// Says something of pairs of images, by which clusters become `changed` ones, and tells of
+    /// both. Returns the clusters to go on from; none where it failed, or where undo or redo led to
+    /// other clusters meanwhile, which is told, too.
+    fn change(
+        &self,
+        library: &Mutex<Library>,
+        kept: &KeptClusters,
+        changed: KeptClusters,
+        say: impl FnOnce(&mut Library) -> Result<Option<EventId>>,
+    ) -> Result<Option<Arc<KeptClusters>>> {
+        let mut held = hold(library);
+        if held.has_clusters_to_return_to(kept)? {
+            drop(held);
+            self.outbox.send(note(RETURNED));
+            return Ok(None);
+        }
+        let acted = act(&mut held, |library| library.change_clusters(kept, changed, say));
+        drop(held);
         acted.told.into_iter().for_each(|message| self.outbox.send(message));
-        acted.outcome.is_some()
+        acted.outcome.map_or(Ok(None), |(_, changed)| self.tell(library, changed))
     }
 }
 
-/// Says something of pairs of images, or drops all that was said.
-fn say(library: &mut Library, said: Option<(&[ItemId], Bond)>) -> Acted<Option<EventId>> {
-    let act = |library: &mut Library| match said {
-        Some((images, bond)) => library.say_bond(images, bond),
+/// The event in which something was said of pairs of images, and the clusters to go on from.
+type Changed<K> = (Option<EventId>, K);
+
+/// Says something of pairs of images, with what the desk is sent about it.
+fn act<K>(library: &mut Library, change: impl FnOnce(&mut Library) -> Result<Changed<K>>) -> Acted<Changed<K>> {
+    library_act::act(library, change, |(event, _), library| event.map(|_| library_act::last_act(library).into()))
+}
+
+/// Says something of pairs of images, or drops all that was said, and returns the clusters to go on
+/// from where there are any.
+fn say(library: &mut Library, kept: Option<Arc<KeptClusters>>, said: Option<(Vec<ItemId>, Bond)>) -> Result<Changed<Option<KeptClusters>>> {
+    let say = |library: &mut Library| match &said {
+        Some((images, bond)) => library.say_bond(images, *bond),
         None => library.drop_bonds(),
     };
-    library_act::act(library, act, |event, library| event.map(|_| library_act::last_act(library).into()))
+    let kept = match kept {
+        // Undo or redo may have led to others that are not shown yet.
+        Some(kept) => Some(library.clusters_returned(&kept)?.unwrap_or_else(|| Arc::unwrap_or_clone(kept))),
+        None => library.clusters()?,
+    };
+    Ok(match kept {
+        Some(kept) => {
+            let (event, kept) = library.change_clusters(&kept, kept.clone(), say)?;
+            (event, Some(kept))
+        }
+        None => (say(library)?, None),
+    })
 }
 
 /// Fits clusters, tells of them meanwhile, and keeps them also when it is stopped.
@@ -471,24 +541,23 @@ fn find(session: &Session, library: &Mutex<Library>, aim: Aim, kept: Option<Arc<
     let (aim, kept) = match (aim, kept) {
         (Aim::Given(aim), kept) => (aim, kept),
         (Aim::Merged(clusters), Some(kept)) => {
-            let (merged, typical) = kept.merged(&clusters)?;
-            if !watch.say(library, &typical, Bond::Together) {
-                return Ok(());
-            }
-            (merged.aim(), Some(Arc::new(merged)))
+            let mut kept = Arc::unwrap_or_clone(kept);
+            kept.leave_out_gone(&hold(library));
+            let (merged, images) = kept.merged(&clusters)?;
+            let say = |library: &mut Library| library.say_bond(&images, Bond::Together);
+            let Some(merged) = watch.change(library, &kept, merged, say)? else { return Ok(()) };
+            (merged.aim(), Some(merged))
         }
         (Aim::Split(cluster), Some(kept)) => {
             session.load_looks(library, Some(&kept.look()))?;
             let (split, two) = session.on_threads(|| kept.split(library, cluster, session.progress()))?;
-            if !watch.say(library, &two, Bond::Apart) {
-                return Ok(());
-            }
-            (split.aim(), Some(Arc::new(split)))
+            let say = |library: &mut Library| library.say_bond(&two, Bond::Apart);
+            let Some(split) = watch.change(library, &kept, split, say)? else { return Ok(()) };
+            (split.aim(), Some(split))
         }
-        (Aim::Said(is_done), kept) => {
-            let is_done = is_done.recv().unwrap_or_default();
-            let Some(kept) = kept.filter(|_| is_done) else { return Ok(()) };
-            (kept.aim(), Some(kept))
+        (Aim::Said(changed), _) => {
+            let Some(kept) = changed.recv().unwrap_or_default() else { return Ok(()) };
+            (kept.aim(), Some(Arc::new(kept)))
         }
         (Aim::Merged(_) | Aim::Split(_), None) => return Ok(()),
     };
@@ -497,15 +566,19 @@ fn find(session: &Session, library: &Mutex<Library>, aim: Aim, kept: Option<Arc<
         let mut run = ClusterRun::new(library, aim, kept.as_deref(), session.progress())?;
         let (mut told, mut pause) = (Instant::now(), Duration::ZERO);
         session.improve(&mut run, ITERATIONS, |run| {
-            if told.elapsed() >= pause && watch.is_current() {
-                let begun = Instant::now();
-                watch.tell(library, run.found());
-                // Describing takes a quarter of the time at most.
-                (told, pause) = (Instant::now(), PAUSE.max(3 * begun.elapsed()));
+            if told.elapsed() < pause || !watch.is_current() {
+                return true;
             }
+            let begun = Instant::now();
+            // What cannot be read now is told of at the end.
+            let goes_on = watch.tell(library, run.found()).map_or(true, |told| told.is_some());
+            // Describing takes a quarter of the time at most.
+            (told, pause) = (Instant::now(), PAUSE.max(3 * begun.elapsed()));
+            goes_on
         })?;
-        if watch.is_current() {
-            let kept = watch.tell(library, run.found());
+        if watch.is_current()
+            && let Some(kept) = watch.tell(library, run.found())?
+        {
             hold(library).keep_clusters(&kept)?;
         }
         Ok(())

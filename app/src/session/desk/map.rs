@@ -122,7 +122,7 @@ impl Part for CollectionMap {
         match event {
             Event::Closed | Event::Opened => *self = Self { turn: self.turn + 1, ..Self::default() },
             Event::First | Event::Ready => {}
-            Event::Changed => self.is_changed = true,
+            Event::Changed => (self.is_changed, self.failure) = (true, None),
             Event::Learned(is_on) => self.learned(ctx, is_on),
         }
     }

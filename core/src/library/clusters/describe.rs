@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::kept::KeptClusters;
 use crate::ids::ItemId;
 use crate::library::Library;
+use crate::library::event::UserLabel;
+use crate::plural::{count, grouped};
 use crate::text::words;
 
 /// Words that are told of a cluster.
@@ -41,6 +43,8 @@ pub struct ImageCluster {
     /// The class that most of its labelled images have, and a quarter of all: its name, which
     /// images that came since do not take from it.
     pub name: Option<String>,
+    /// Whether the user gave it the name: half of its images or more have it by the user's word.
+    pub is_named: bool,
     /// The labels of its images with how many have each, the most frequent first.
     pub classes: Vec<(String, usize)>,
     /// Words of captions that its images have more often than others, each with the share of the
@@ -49,10 +53,49 @@ pub struct ImageCluster {
 }
 
 impl ImageCluster {
-    /// What it is called: its name, or its number.
+    /// What it is called: its name, with "like" before it where the user did not give it that; or
+    /// else its number.
     pub fn title(&self) -> String {
-        self.name.clone().unwrap_or_else(|| format!("Cluster {}", self.number))
+        match &self.name {
+            Some(name) if self.is_named => name.clone(),
+            Some(name) => format!("like {name}"),
+            None => format!("Cluster {}", self.number),
+        }
     }
+}
+
+/// What each of some clusters is called, so that no two have one title: from the second on of one
+/// title they are numbered.
+pub fn titles(clusters: &[ImageCluster]) -> Vec<String> {
+    let plain: Vec<String> = clusters.iter().map(ImageCluster::title).collect();
+    let taken: BTreeSet<&String> = plain.iter().collect();
+    let mut last: BTreeMap<&String, usize> = BTreeMap::new();
+    let mut own = |title| {
+        let Some(last) = last.get_mut(title) else {
+            last.insert(title, 1);
+            return title.clone();
+        };
+        loop {
+            *last += 1;
+            let numbered = format!("{title} {last}");
+            if !taken.contains(&numbered) {
+                return numbered;
+            }
+        }
+    };
+    plain.iter().map(|title| own(title)).collect()
+}
+
+/// Why fewer clusters than wanted have images, in a sentence; none where all have some.
+pub fn unused(kept: &KeptClusters, with_images: usize) -> Option<String> {
+    let empty = kept.count().checked_sub(with_images).filter(|empty| *empty > 0)?;
+    let are = if empty == 1 { "is" } else { "are" };
+    Some(format!(
+        "{} of {} {are} not shown: no image is nearer to {} than to others. There are few images for so many clusters, or some are all alike",
+        grouped(empty),
+        count(kept.count(), "cluster"),
+        if empty == 1 { "it" } else { "them" },
+    ))
 }
 
 impl KeptClusters {
@@ -96,9 +139,14 @@ impl KeptClusters {
                 let labelled: usize = classes.iter().map(|(_, count)| count).sum();
                 let is_name = |(_, count): &&(String, usize)| 2 * count > labelled && NAMED * count >= images.len();
                 let name = classes.first().filter(is_name).map(|(class, _)| class.clone());
+                let by_user = |(_, id): &&(f64, ItemId)| {
+                    let said = library.state().image(*id).map(|image| &image.user);
+                    matches!((said, &name), (Some(UserLabel::Class(class)), Some(name)) if class == name)
+                };
+                let is_named = 2 * images.iter().filter(by_user).count() >= images.len();
                 let spread = self.model.parameters()[cluster as usize].spread.iter().sum::<f64>().sqrt() * f64::from(self.unit());
                 let images = images.into_iter().map(|(_, id)| id).collect();
-                ImageCluster { number: cluster as usize + 1, images, outliers, spread, name, classes, words }
+                ImageCluster { number: cluster as usize + 1, images, outliers, spread, name, is_named, classes, words }
             })
             .collect();
         clusters.sort_by(|a, b| b.images.len().cmp(&a.images.len()).then(a.number.cmp(&b.number)));

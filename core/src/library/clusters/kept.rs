@@ -15,6 +15,9 @@ use crate::linalg::axes::Axes;
 /// Clusters are to be fitted anew when one in so many of their images came or went.
 const OUTGROWN: usize = 4;
 
+/// Clusters of before that can be returned to, at most.
+pub(super) const OTHERS: usize = 8;
+
 /// What clusters are made of.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClusterAim {
@@ -52,6 +55,13 @@ pub struct KeptClusters {
     pub(super) images: BTreeMap<u32, (u32, f64)>,
     /// What a fit goes on from: the images that it is of, in order, and their clusters.
     pub(super) drawn: Vec<(u32, u32)>,
+    /// The mark of what was said of pairs of images when these were found.
+    #[serde(default)]
+    pub(super) said: u64,
+    /// Such marks of the clusters that these came from, or that came from them and were taken back,
+    /// the newest last. They are kept beside these.
+    #[serde(default)]
+    pub(super) others: Vec<u64>,
 }
 
 impl KeptClusters {
@@ -65,6 +75,7 @@ impl KeptClusters {
         ids: &[ItemId],
         tried: &[ClusterCount],
         images: BTreeMap<u32, (u32, f64)>,
+        (said, others): (u64, Vec<u64>),
     ) -> Self {
         Self {
             look: (look.name().into(), matches!(look, Look::Brought(_))),
@@ -80,7 +91,25 @@ impl KeptClusters {
             drawn: ids.iter().map(|id| id.0).zip(state.assigned).collect(),
             model: state.model,
             images,
+            said,
+            others,
         }
+    }
+
+    /// The marks of clusters to return to of those that come from these once other things are said.
+    pub(super) fn others_once(&self, said: u64) -> Vec<u64> {
+        let mut others = self.others.clone();
+        if said != self.said {
+            others.retain(|other| ![said, self.said].contains(other));
+            others.push(self.said);
+            others.drain(..others.len().saturating_sub(OTHERS));
+        }
+        others
+    }
+
+    /// Whether the same was said of pairs of images when others were found.
+    pub fn is_of_same_pairs(&self, other: &Self) -> bool {
+        self.said == other.said
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {

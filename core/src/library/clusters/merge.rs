@@ -6,14 +6,11 @@ use super::kept::KeptClusters;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 
-/// Typical images of each merged cluster that are named.
-const TYPICAL: usize = 3;
-
 impl KeptClusters {
     /// These clusters with some of them, by their numbers, made one, which has the lowest number;
     /// higher ones move up. Where a number of clusters was asked for, so many fewer are. Returns
-    /// the most typical images of each too: once they are said to belong together
-    /// ([`crate::library::Library::say_bond`]), later fits keep what was merged. O(images).
+    /// all images of the one too: once they are said to belong together
+    /// ([`crate::library::Library::change_clusters`]), later fits keep what was merged. O(images).
     ///
     /// # Errors
     /// [`Error::Value`] when these are not two clusters or more, or one of them does not exist.
@@ -39,22 +36,8 @@ impl KeptClusters {
         merged.asked = self.asked.map(|asked| asked.saturating_sub(wanted.len() - 1).max(1));
         merged.images.values_mut().for_each(|(cluster, _)| *cluster = into[*cluster as usize]);
         merged.drawn.iter_mut().for_each(|(_, cluster)| *cluster = into[*cluster as usize]);
-        Ok((merged, self.typical(&wanted)))
-    }
-
-    /// The most typical images of each of these clusters.
-    fn typical(&self, clusters: &BTreeSet<usize>) -> Vec<ItemId> {
-        let of = |wanted: &usize| {
-            let mut images: Vec<(f64, u32)> = self
-                .images
-                .iter()
-                .filter(|(_, (cluster, _))| *cluster as usize == *wanted)
-                .map(|(id, (_, density))| (*density, *id))
-                .collect();
-            images.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            images.truncate(TYPICAL);
-            images
-        };
-        clusters.iter().flat_map(of).map(|(_, id)| ItemId(id)).collect()
+        let joined = merged.images.iter().filter(|(_, (cluster, _))| *cluster as usize == kept).map(|(id, _)| ItemId(*id));
+        let joined = joined.collect();
+        Ok((merged, joined))
     }
 }

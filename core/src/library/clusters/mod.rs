@@ -12,6 +12,11 @@
 //!
 //! A cluster is named by its images' labels: labelling them is naming it, so a name outlives any
 //! fit.
+//!
+//! What is said of pairs of images, by merging and splitting too, is an act of the library, and
+//! clusters go with it: those before such an act are kept beside those that came of it, so that
+//! undoing it brings them back and redoing it the others. Clusters that are found anew, with
+//! another number or start, have none to return to.
 
 mod describe;
 mod kept;
@@ -19,7 +24,8 @@ mod merge;
 mod run;
 mod split;
 
-pub use describe::{ImageCluster, usual_clusters};
+pub use describe::{ImageCluster, titles, unused, usual_clusters};
+use kept::OTHERS;
 pub use kept::{ClusterAim, KeptClusters};
 pub use run::ClusterRun;
 
@@ -33,6 +39,9 @@ use crate::linalg::single::direction;
 
 /// The name of the checkpoint.
 const MODEL: &str = "clusters";
+
+/// What the names of checkpoints of clusters that are returned to begin with.
+const ASIDE: &str = "clusters when ";
 
 /// Facts in the store, of the clusters that were kept last: the number that was asked for, 0 where
 /// it was left open; the seed; and by what images are compared, as [`number_of`] tells it.
@@ -60,7 +69,8 @@ impl Library {
         if self.is_hiding(kept.as_ref())? {
             return Ok(KnownClusters { is_hidden: true, ..KnownClusters::default() });
         }
-        Ok(KnownClusters { kept: kept.map(|kept| self.followed(kept)), is_hidden: false, aim: self.aim_in_store()? })
+        let kept = kept.map(|kept| self.followed(kept)).transpose()?;
+        Ok(KnownClusters { kept, is_hidden: false, aim: self.aim_in_store()? })
     }
 
     /// The clusters that were kept, of the images that are there now: images that came since are
@@ -72,12 +82,99 @@ impl Library {
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn clusters(&self) -> Result<Option<KeptClusters>> {
         let found = self.clusters_in_cache()?.filter(|kept| self.has_learned_features() || !kept.takes_network());
-        Ok(found.map(|kept| self.followed(kept)))
+        found.map(|kept| self.followed(kept)).transpose()
     }
 
-    fn followed(&self, mut kept: KeptClusters) -> KeptClusters {
+    fn followed(&self, kept: KeptClusters) -> Result<KeptClusters> {
+        let mut kept = self.clusters_returned(&kept)?.unwrap_or(kept);
         kept.follow(self);
-        kept
+        Ok(kept)
+    }
+
+    /// Whether images have vectors now of the kind that these clusters were found by.
+    pub fn has_vectors_of(&self, kept: &KeptClusters) -> bool {
+        self.look_version(&kept.look()) == kept.version
+    }
+
+    /// Whether what was said of pairs of images since was taken back, or said again, and other
+    /// clusters than these are kept of that time.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the cache cannot be used.
+    pub fn has_clusters_to_return_to(&self, kept: &KeptClusters) -> Result<bool> {
+        Ok(self.clusters_aside(kept)?.is_some())
+    }
+
+    /// The clusters to which undo or redo leads from these, if it does
+    /// ([`Library::has_clusters_to_return_to`]), as they were then. They are kept in the place of
+    /// these, and these beside them, where that can be written. O(images).
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the cache cannot be read.
+    pub fn clusters_returned(&self, kept: &KeptClusters) -> Result<Option<KeptClusters>> {
+        let Some(mut found) = self.clusters_aside(kept)? else { return Ok(None) };
+        found.others = kept.others_once(found.said);
+        // Where it cannot be written, the next reading finds the same.
+        let _ = self.put_aside(kept.said, kept).and_then(|()| self.put_clusters(&found));
+        Ok(Some(found))
+    }
+
+    /// The clusters beside these to which what is said of pairs now leads, unless they cannot be
+    /// read or shown.
+    fn clusters_aside(&self, kept: &KeptClusters) -> Result<Option<KeptClusters>> {
+        if kept.others.is_empty() {
+            return Ok(None);
+        }
+        let said = self.state.bonds().mark();
+        if said == kept.said || !kept.others.contains(&said) {
+            return Ok(None);
+        }
+        let found = self.cache.checkpoint(&aside(said))?.and_then(|(_, bytes)| KeptClusters::from_bytes(&bytes));
+        let mut shown = found.filter(|found| self.has_learned_features() || !found.takes_network());
+        shown.iter_mut().for_each(|found| found.said = said);
+        Ok(shown)
+    }
+
+    /// Says something of pairs of images, which makes of clusters `changed` ones. Both are kept, so
+    /// that undoing it brings back those before, and redoing it those that came of it. Returns what
+    /// `say` does, and the clusters to go on from, also where these cannot be kept. O(images).
+    ///
+    /// # Errors
+    /// Those of `say`; [`crate::Error::Io`] before anything is said.
+    pub fn change_clusters<T>(
+        &mut self,
+        before: &KeptClusters,
+        mut changed: KeptClusters,
+        say: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<(T, KeptClusters)> {
+        let was = self.state.bonds().mark();
+        // First: once something is said, an error would tell of it as not done.
+        self.put_checkpoint_of(&aside(was), before)?;
+        let outcome = say(self)?;
+        let said = self.state.bonds().mark();
+        changed.said = was;
+        (changed.others, changed.said) = (changed.others_once(said), said);
+        let _ = self.cache.drop_checkpoints(ASIDE, OTHERS).and_then(|()| self.put_clusters(&changed));
+        Ok((outcome, changed))
+    }
+
+    /// Keeps clusters to return to, under the mark of what was said of pairs then.
+    fn put_aside(&self, said: u64, kept: &KeptClusters) -> Result<()> {
+        self.put_checkpoint_of(&aside(said), kept)?;
+        self.cache.drop_checkpoints(ASIDE, OTHERS)
+    }
+
+    /// Keeps clusters under a name, unless an image took part that was forgotten since. Forgotten
+    /// images that only followed them are left out. Whether they are kept.
+    fn put_checkpoint_of(&self, name: &str, kept: &KeptClusters) -> Result<bool> {
+        let is_there = |id| self.state.image(id).is_some_and(|image| image.content.is_some());
+        if !kept.images_fitted().all(is_there) {
+            return Ok(false);
+        }
+        let mut kept = kept.clone();
+        kept.images.retain(|id, _| is_there(ItemId(*id)));
+        self.cache.put_checkpoint(name, self.state.last_event().unwrap_or(EventId(0)), kept.to_bytes())?;
+        Ok(true)
     }
 
     /// Whether the clusters that were kept last are told of only while learned features are on,
@@ -110,10 +207,17 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn keep_clusters(&mut self, kept: &KeptClusters) -> Result<()> {
-        if kept.images_fitted().any(|id| self.state.image(id).is_none_or(|image| image.content.is_none())) {
+        self.put_clusters(kept)
+    }
+
+    fn put_clusters(&self, kept: &KeptClusters) -> Result<()> {
+        if !self.put_checkpoint_of(MODEL, kept)? {
             return Ok(());
         }
-        self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), kept.to_bytes())?;
+        // Those of another time have no say in what is kept of now.
+        if kept.others.is_empty() && kept.said == self.state.bonds().mark() {
+            self.cache.drop_checkpoints(ASIDE, 0)?;
+        }
         let values = [kept.asked().unwrap_or(0) as i64, kept.seed as i64, number_of(&kept.look())];
         for (name, value) in AIM.into_iter().zip(values) {
             if self.read_only.is_none() && self.store.fact(name)? != Some(value) {
@@ -145,6 +249,11 @@ impl Library {
         let image = self.state.image(id).filter(|image| image.is_live())?;
         Some(direction(&self.seen_anywhere(look, image)?.vector(look, common)))
     }
+}
+
+/// The name of the checkpoint of clusters that were found when this was said of pairs of images.
+fn aside(said: u64) -> String {
+    format!("{ASIDE}{said:016x}")
 }
 
 /// What stands for vectors in a fact: a hash of their name.

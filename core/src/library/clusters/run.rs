@@ -38,6 +38,8 @@ pub struct ClusterRun {
     tried: Vec<ClusterCount>,
     /// Images without such a vector.
     left_out: usize,
+    /// The mark of what is said of pairs, and those of clusters to return to.
+    pairs: (u64, Vec<u64>),
 }
 
 impl ClusterRun {
@@ -45,7 +47,8 @@ impl ClusterRun {
     /// ([`Library::load_looks`]), and starts. Where `kept` was made by the same
     /// vectors, number of clusters and seed, and at least half of the images had a cluster there,
     /// the fit goes on from there. It holds to what the user said of pairs of these images
-    /// ([`crate::library::bonds`]).
+    /// ([`crate::library::bonds`]), and where undo or redo leads from `kept` to other clusters
+    /// ([`Library::clusters_returned`]), it goes on from these.
     ///
     /// # Errors
     /// [`Error::Value`] when no image has such a vector, or there are more clusters than images;
@@ -53,14 +56,19 @@ impl ClusterRun {
     ///
     /// # Complexity
     /// O(images * (values * axes + clusters * axes)).
-    pub fn new(library: &Mutex<Library>, aim: ClusterAim, kept: Option<&KeptClusters>, progress: &Progress) -> Result<Self> {
+    pub fn new(library: &Mutex<Library>, mut aim: ClusterAim, kept: Option<&KeptClusters>, progress: &Progress) -> Result<Self> {
         let look = aim.look.clone().unwrap_or_else(|| hold(library).usual_look());
         let version = hold(library).look_version(&look);
         let LookRows { images: ids, dimension: d, values, common } = rows(library, &look, progress)?;
-        let (all, bonds) = {
+        let (all, bonds, returned) = {
             let library = hold(library);
-            (library.state().images().count(), library.state().bonds())
+            let returned = kept.map(|kept| library.clusters_returned(kept)).transpose()?.flatten();
+            (library.state().images().count(), library.state().bonds(), returned)
         };
+        if let Some(returned) = returned.as_ref().filter(|_| kept.is_some_and(|kept| kept.aim() == aim)) {
+            aim = returned.aim();
+        }
+        let kept = returned.as_ref().or(kept);
         if ids.is_empty() {
             let found = format!("none of {all} images with {}", look.words());
             return Err(Error::value("clusters", "one image or more to compare", found));
@@ -71,12 +79,15 @@ impl ClusterRun {
         let together = bonds.together_among(|image| place(image).is_some()).into_iter().filter_map(places).collect();
         let constraints = Constraints { together, apart: bonds.of(Bond::Apart).filter_map(places).collect() };
         let needed = constraints.enough_clusters(ids.len())?;
+        let said = bonds.mark();
+        let kept = kept.filter(|kept| kept.look() == look && kept.asked() == aim.clusters && kept.seed == aim.seed);
+        let kept = kept.filter(|kept| kept.version == version);
+        let pairs = (said, kept.map_or_else(Vec::new, |kept| kept.others_once(said)));
         let kept = kept.filter(|kept| {
             let there = ids.iter().filter(|id| kept.images.contains_key(&id.0)).count();
-            let is_same_aim = kept.look() == look && kept.asked() == aim.clusters && kept.seed == aim.seed;
             // With too few for what was said since, a number that was left open is found anew.
             let are_enough = aim.clusters.is_some() || kept.count() >= needed;
-            is_same_aim && kept.version == version && kept.mean.len() == d && 2 * there >= ids.len() && are_enough
+            kept.mean.len() == d && 2 * there >= ids.len() && are_enough
         });
         let fresh = || Axes::of_sample(&values, d, AXES, SAMPLE, &mut seeded(aim.seed));
         let mut axes = kept.map_or_else(fresh, KeptClusters::axes);
@@ -99,9 +110,13 @@ impl ClusterRun {
             let state = MixtureState { model: kept.model.clone(), assigned, iterations: kept.iterations };
             let data = kept.model.points(&rows)?;
             let fit = MixtureFit::resumed(data, options, &constraints, state)?;
-            return Ok(Self { aim, look, version, common, axes, ids, fit, tried, left_out });
+            return Ok(Self { aim, look, version, common, axes, ids, fit, tried, left_out, pairs });
         }
         options.clusters = match aim.clusters {
+            Some(clusters) if clusters > ids.len() => {
+                let expected = format!("1 to {}, the number of images that can be compared", ids.len());
+                return Err(Error::value("clusters", expected, clusters.to_string()));
+            }
             Some(clusters) => clusters,
             None => {
                 let (best, counts) = choose_clusters(&rows, s, &options, progress)?;
@@ -111,7 +126,7 @@ impl ClusterRun {
         };
         let data = MixtureData::new(&rows, s, options.covariance)?;
         let fit = MixtureFit::new(data, options, &constraints)?;
-        Ok(Self { aim, look, version, common, axes, ids, fit, tried, left_out })
+        Ok(Self { aim, look, version, common, axes, ids, fit, tried, left_out, pairs })
     }
 
     /// One iteration.
@@ -140,7 +155,8 @@ impl ClusterRun {
             state.assigned = best.iter().map(|(cluster, _)| *cluster).collect();
         }
         let images = self.ids.iter().zip(best).map(|(id, own)| (id.0, own)).collect();
-        KeptClusters::new(&self.aim, (&self.look, &self.version), self.common.clone(), &self.axes, state, &self.ids, &self.tried, images)
+        let (look, common, pairs) = ((&self.look, &self.version[..]), self.common.clone(), self.pairs.clone());
+        KeptClusters::new(&self.aim, look, common, &self.axes, state, &self.ids, &self.tried, images, pairs)
     }
 }
 

@@ -19,7 +19,7 @@ impl KeptClusters {
     /// These clusters with one of them, by its number, made two by a mixture of two of its images;
     /// the new one has the last number. Where a number of clusters was asked for, one more is.
     /// Returns the most typical image of each too: once they are said to be apart
-    /// ([`Library::say_bond`]), later fits keep them so. The images' vectors must be known
+    /// ([`Library::change_clusters`]), later fits keep them so. The images' vectors must be known
     /// ([`Library::load_looks`]); the library is held for moments only.
     /// O(images of the cluster * axes).
     ///

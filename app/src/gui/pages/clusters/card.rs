@@ -8,7 +8,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::clusters::ImageCluster;
 
 use super::list::{GAP, Layout, NAME, PADDING, WORDS, says};
-use super::{Chosen, ClustersView, name, name_at, number_at, spoken_at, toggle};
+use super::{Chosen, ClustersView, name, number_at, spoken_at, toggle};
 use crate::gui::cell::cell;
 use crate::gui::listing::Scope;
 use crate::gui::pages::browse::menu::image_menu_ui;
@@ -96,7 +96,7 @@ impl ClustersView {
         rect: Rect,
         layout: Layout,
     ) {
-        let (title, spoken, images) = (name_at(answer, place), spoken_at(answer, place), answer.images(place));
+        let (title, spoken, images) = (answer.title(place), spoken_at(answer, place), answer.images(place));
         let number = number_at(answer, place);
         let is_whole = chosen.is_whole(answer, place);
         let response = ui.interact(rect, ui.scope_id().with("name"), Sense::click());
@@ -148,7 +148,15 @@ impl ClustersView {
                 ui.with_layout(Direction::left_to_right(Align::Center), |ui| {
                     let room = ui.available_width();
                     let longest = ((room / 2.0 / 8.0) as usize).max(8);
-                    line(ui, RichText::new(shortened(&title, longest)).strong().size(15.0));
+                    let title = RichText::new(shortened(title, longest)).size(15.0);
+                    let cluster = answer.clusters.get(place);
+                    let is_given = cluster.is_none_or(|cluster| cluster.name.is_none() || cluster.is_named);
+                    if is_given {
+                        line(ui, title.strong());
+                    } else {
+                        line(ui, title.italics().weak())
+                            .on_hover_text("Most of its labelled images are of this class; Name… gives it to all");
+                    }
                     line(ui, RichText::new(facts(answer, place)).weak());
                 });
             });

@@ -1,10 +1,10 @@
 //! Above the clusters: how they are found, how far that is, and what can be done with the selected
 //! ones.
 
-use egui::{Button, ComboBox, DragValue, RichText, Ui};
+use egui::{Button, ComboBox, DragValue, Key, RichText, Ui};
 use tessera_core::ids::ItemId;
 use tessera_core::library::bonds::Bond;
-use tessera_core::library::clusters::ClusterAim;
+use tessera_core::library::clusters::{ClusterAim, unused};
 
 use super::super::looks::{LEARNED_OFF, LookChoice, look_choices};
 use super::{Chosen, ClustersView, Wish, merge, name, split};
@@ -16,10 +16,15 @@ use crate::gui::words::{self, count, grouped};
 use crate::job::JobKind;
 use crate::session::desk::clusters::ClusterAnswer;
 
+/// The height of the list of vectors, at most.
+const LIST: f32 = 400.0;
 /// Images that can be said to belong together, or apart, at one time.
 const PAIRED: usize = 100;
 /// Clusters that can be asked for.
 const MOST: usize = 10_000;
+/// The words on the buttons that go on with a run, and that begin another one.
+const GO_ON: &str = "Go on";
+const ANEW: &str = "Begin anew";
 
 impl ClustersView {
     /// How clusters are found.
@@ -30,12 +35,16 @@ impl ClustersView {
         let mut wish = self.wish.clone().or_else(|| kept.as_ref().map(asked)).unwrap_or(Wish { look: None, is_open: true, clusters: 20 });
         let before = wish.clone();
         ui.horizontal_wrapped(|ui| {
-            wish_ui(ui, panel, &mut wish);
+            let is_entered = wish_ui(ui, panel, &mut wish);
             if wish != before {
                 self.wish = Some(wish.clone());
             }
             if let Some(job) = panel.desk.jobs().of(&JobKind::FindClusters) {
                 self.wants_to_find = false;
+                // Stop stands behind where these are, so that no second press meets another button.
+                for words in [GO_ON, ANEW] {
+                    ui.add_enabled(false, Button::new(words));
+                }
                 let stop = if job.stopping { "Stopping…" } else { "Stop" };
                 let button = ui.add_enabled(!job.stopping, Button::new(stop));
                 if button.on_hover_text("What was found until then stays; it can go on at any time").clicked() {
@@ -54,18 +63,19 @@ impl ClustersView {
             let is_asked = panel.desk.clusters().is_known() && std::mem::take(&mut self.wants_to_find);
             if !is_same {
                 let button = main_button(ui, "Find clusters").on_hover_text("Changes nothing in the library; can be stopped at any time");
-                if button.clicked() || is_asked {
+                if button.clicked() || is_asked || is_entered {
                     self.wish = None;
                     panel.ask(Command::FindClusters(aim));
                 }
                 return;
             }
-            let go_on = ui.button("Go on").on_hover_text("Twenty more passes over the images, from where it ended");
+            let go_on = ui.button(GO_ON).on_hover_text("Twenty more passes over the images, from where it ended");
             if go_on.clicked() || is_asked {
                 self.wish = None;
                 panel.ask(Command::FindClusters(aim));
-            } else if ui.button("Begin anew").on_hover_text("Finds other clusters, from another start; names stay").clicked() {
+            } else if ui.button(ANEW).on_hover_text("Finds other clusters, from another start; names stay").clicked() {
                 self.wish = None;
+                panel.view.selection.clear();
                 panel.ask(Command::FindClusters(ClusterAim { seed: aim.seed.wrapping_add(1), ..aim }));
             }
         });
@@ -88,6 +98,10 @@ impl ClustersView {
                 _ => format!("{} of {} selected", images(n), count(whole, "cluster")),
             };
             ui.label(RichText::new(words).strong());
+            let none = ui.add_enabled(!panel.view.selection.is_empty(), Button::new("Select none"));
+            if none.on_hover_text("Escape").clicked() {
+                panel.view.selection.clear();
+            }
             if ui.add_enabled(n > 0, Button::new("Name…")).on_hover_text("Labels the selected images, in one act (L)").clicked() {
                 name(panel);
             }
@@ -123,13 +137,13 @@ impl ClustersView {
     }
 }
 
-/// The vectors that are compared, and the number of clusters.
-fn wish_ui(ui: &mut Ui, panel: &Panel<'_>, wish: &mut Wish) {
+/// The vectors that are compared, and the number of clusters. Whether Enter was pressed in that.
+fn wish_ui(ui: &mut Ui, panel: &Panel<'_>, wish: &mut Wish) -> bool {
     let all = look_choices(panel, panel.desk.clusters().sets());
     let chosen = all.iter().find(|choice| choice.look == wish.look && choice.is_there).or(all.first());
     let shown = chosen.map(|choice| choice.name.clone()).unwrap_or_default();
     ui.label("Compare by");
-    let combo = ComboBox::from_id_salt("clusters by").selected_text(&shown).width(170.0);
+    let combo = ComboBox::from_id_salt("clusters by").selected_text(&shown).width(200.0).height(LIST);
     let response = combo.show_ui(ui, |ui| {
         for LookChoice { look, name, hover, is_there } in &all {
             let button = ui.add_enabled(*is_there, Button::selectable(wish.look == *look, name));
@@ -143,6 +157,7 @@ fn wish_ui(ui: &mut Ui, panel: &Panel<'_>, wish: &mut Wish) {
     let open = "As many clusters as describe images best that took no part";
     ui.selectable_value(&mut wish.is_open, true, "Found by itself").on_hover_text(open);
     ui.selectable_value(&mut wish.is_open, false, "Given").on_hover_text("So many clusters as you say");
+    let mut is_entered = false;
     if !wish.is_open {
         let number = ui.add(DragValue::new(&mut wish.clusters).range(1..=MOST).speed(0.2));
         let clusters = wish.clusters as f64;
@@ -151,7 +166,9 @@ fn wish_ui(ui: &mut Ui, panel: &Panel<'_>, wish: &mut Wish) {
             info.value = Some(clusters);
             info
         });
+        is_entered = number.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
     }
+    is_entered
 }
 
 /// What is known of the clusters.
@@ -167,6 +184,9 @@ fn told_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer) {
             count(kept.iterations() as usize, "iteration"),
         );
         ui.label(RichText::new(words).weak());
+        if let Some(words) = unused(kept, shown) {
+            ui.label(RichText::new(format!("· {words}")).weak());
+        }
         if let Some((tried, hover)) = tried(kept.tried()) {
             ui.label(RichText::new(format!("· {tried}")).weak()).on_hover_text(hover);
         }

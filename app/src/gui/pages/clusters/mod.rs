@@ -188,6 +188,9 @@ impl ClustersView {
                 toggle(panel, answer, chosen, place);
             }
         }
+        if !panel.view.selection.is_empty() && pressed(ui, Key::Escape) {
+            panel.view.selection.clear();
+        }
         if pressed(ui, Key::L) {
             if let Some(place) = at.filter(|_| chosen.total == 0) {
                 panel.view.selection.set(answer.images(place).iter().copied());
@@ -222,20 +225,12 @@ fn place_of_number(answer: &ClusterAnswer, number: usize) -> Option<usize> {
     (0..answer.len()).find(|place| number_at(answer, *place) == number)
 }
 
-/// The name of the cluster at a place.
-fn name_at(answer: &ClusterAnswer, place: usize) -> String {
-    match answer.clusters.get(place) {
-        Some(cluster) => cluster.title(),
-        None => "Oddities".into(),
-    }
-}
-
-/// Its name for those who do not see it: two clusters may have one name.
+/// The title of a cluster for those who do not see it, with its number, which is written beside it.
 fn spoken_at(answer: &ClusterAnswer, place: usize) -> String {
-    let name = name_at(answer, place);
+    let title = answer.title(place);
     match answer.clusters.get(place) {
-        Some(cluster) if cluster.name.is_some() => format!("{name} (cluster {})", cluster.number),
-        _ => name,
+        Some(cluster) if cluster.name.is_some() => format!("{title} (cluster {})", cluster.number),
+        _ => title.to_owned(),
     }
 }
 
@@ -262,12 +257,16 @@ fn merge(panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen) {
         panel.view.toasts.note("Select two clusters or more first, by their boxes");
     } else {
         panel.ask(Command::MergeClusters(clusters));
+        panel.view.selection.clear();
     }
 }
 
 fn split(panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen) {
     match chosen.whole(answer)[..] {
-        [cluster] => panel.ask(Command::SplitCluster(cluster)),
+        [cluster] => {
+            panel.ask(Command::SplitCluster(cluster));
+            panel.view.selection.clear();
+        }
         _ => panel.view.toasts.note("Select one cluster first: press its name, or go to it by arrow keys and press Enter"),
     }
 }

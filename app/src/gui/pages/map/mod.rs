@@ -26,6 +26,9 @@ use points::Points;
 /// The least width in which the count of images and the tools stand side by side.
 const WIDE: f32 = 480.0;
 
+/// The height of the bar of a layout under way.
+const STATE: f32 = 6.0;
+
 /// The state of the page.
 #[derive(Default)]
 pub struct MapView {
@@ -69,7 +72,10 @@ impl PageUi for MapView {
                 tools(ui);
             });
         } else {
-            ui.horizontal_wrapped(|ui| head_ui(ui, panel, &self.points));
+            ui.horizontal_wrapped(|ui| {
+                ui.set_min_height(ui.spacing().interact_size.y);
+                head_ui(ui, panel, &self.points);
+            });
             ui.horizontal(tools);
         }
         self.canvas.ui(ui, panel, &self.points);
@@ -90,7 +96,12 @@ impl MapView {
                 self.is_by_components = true;
             }
         });
-        self.state_ui(ui, panel);
+        // What is below keeps its place, whatever is said of the layout.
+        let height = STATE + ui.spacing().item_spacing.y + ui.spacing().interact_size.y;
+        ui.scope(|ui| {
+            ui.set_min_height(height);
+            self.state_ui(ui, panel);
+        });
         heading(ui, "Near by");
         looks_ui(ui, panel, self.points.sets());
         heading(ui, "Colour");
@@ -115,7 +126,7 @@ impl MapView {
                 None if job.snapshot.total > 0 => (job.snapshot.done as f32 / job.snapshot.total as f32, job.snapshot.stage.to_owned()),
                 None => (0.0, "Reading what images look like".to_owned()),
             };
-            ui.add(ProgressBar::new(share).desired_height(6.0));
+            ui.add(ProgressBar::new(share).desired_height(STATE));
             ui.horizontal(|ui| {
                 let hover = "Stops improving the layout; it can be gone on with";
                 if ui.add_enabled(!job.stopping, egui::Button::new("Stop")).on_hover_text(hover).clicked() {
@@ -125,10 +136,12 @@ impl MapView {
             });
         } else if map.is_unfinished() {
             let words = map.shown().map(|shown| format!("Stopped after round {} of {}", shown.rounds, map.rounds())).unwrap_or_default();
-            ui.label(RichText::new(words).weak());
-            if ui.button("Go on").on_hover_text("Goes on improving the layout").clicked() {
-                panel.ask(Command::GoOnWithMap);
-            }
+            ui.horizontal(|ui| {
+                if ui.button("Go on").on_hover_text("Goes on improving the layout").clicked() {
+                    panel.ask(Command::GoOnWithMap);
+                }
+                line(ui, RichText::new(words).weak());
+            });
         } else if let Some(trust) = map.shown().and_then(|shown| shown.trust).filter(|_| !self.is_by_components) {
             let hover = "Trustworthiness (Venna and Kaski 2001): 1 where the ten points next to each are its ten most alike images, about 0.5 by chance";
             ui.label(RichText::new(format!("Trustworthiness {trust:.3}")).weak()).on_hover_text(hover);
