@@ -6,6 +6,7 @@ use std::sync::Arc;
 use image::RgbImage;
 use serde::{Deserialize, Serialize};
 use tessera_core::ckm::Search;
+use tessera_core::ckm::presets::Subject;
 use tessera_core::data::Labels;
 use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
@@ -188,6 +189,11 @@ pub enum Command {
     ChooseWeights(WeightChoice),
     /// Chooses how much kinds of elements and their places count; it is fitted if it was not yet.
     ChooseKinds(KindChoice),
+    /// Say what is in the images of the library: the preset that kinds begin with; what is fitted
+    /// is fitted from there if it was not yet.
+    ChooseSubject(Subject),
+    /// Let kinds count as they did before the last change of that.
+    KindsBack,
     /// Turn learned features on or off, for all answers of the library.
     UseLearnedFeatures(bool),
     /// Let words find images of the library by the pair of encoders of this name, or by none.
@@ -497,7 +503,7 @@ impl KindChoice {
     /// Its name, and what it means in a sentence.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Preset => ("As usual", "Edges, colours, corners and places count as they do for single objects"),
+            Self::Preset => ("As usual", "Edges, colours, corners and places count as is usual for what the images show"),
             Self::Fitted => {
                 ("Fitted", "Edges, colours and corners count as is best on the images of this library, each judged without its object")
             }
@@ -512,6 +518,15 @@ impl KindChoice {
             Self::Fitted => Some(false),
             Self::Places => Some(true),
         }
+    }
+}
+
+/// The name of a subject, and what it means in a sentence.
+pub fn subject_words(subject: Subject) -> (&'static str, &'static str) {
+    match subject {
+        Subject::Object => ("Single objects", "Each image shows one thing, upright and in the middle"),
+        Subject::Scene => ("Scenes", "Things lie anywhere in the image: lying elsewhere costs half as much"),
+        Subject::Texture => ("Surfaces", "Images look alike all over: place counts for nothing, corners and colours for more"),
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 use tessera::command::KindChoice;
 use tessera::session::Session;
+use tessera::session::kinds_kept::KindSetting;
 use tessera::session::library_kinds::kind_use;
 use tessera_core::library::import::hold;
 use tessera_core::progress::Progress;
@@ -109,7 +110,7 @@ fn an_image_by_its_number_is_judged_without_its_object() {
 #[test]
 fn a_library_is_trained_as_it_is() {
     let world = World::with_library();
-    for arguments in [&["--elements", "orb"][..], &["--options", "options.ron"], &["--labels", "norb-names"], &["--preset", "scene"]] {
+    for arguments in [&["--elements", "orb"][..], &["--options", "options.ron"], &["--labels", "norb-names"], &["--kinds", "scales"]] {
         world.run(["train", "lib.tessera"].iter().chain(arguments)).ended(2).complains("train its folder");
     }
     let trained = world.run(["train", "lib.tessera", "--to", "m.tessera-model", "--json"]).ended(0).object();
@@ -147,9 +148,9 @@ fn stopping_while_kinds_are_fitted_keeps_the_usual_ones_until_it_is_judged() {
     let library = Mutex::new(session.open_library(&world.at("lib.tessera")).unwrap());
     let stopped = Progress::default();
     stopped.cancel();
-    assert!(!session.with_progress(&stopped).fit_kinds(&library, KindChoice::Fitted).unwrap(), "it was cut short");
+    assert!(!session.with_progress(&stopped).fit_kinds(&library, KindSetting::default()).unwrap(), "it was cut short");
     let used = kind_use(&hold(&library));
-    assert_eq!((used.choice, used.loss), (KindChoice::Fitted, None));
+    assert_eq!((used.setting.choice, used.loss), (KindChoice::Fitted, None));
     session.judge(&library, None).unwrap();
     let [usual, fitted] = kind_use(&hold(&library)).loss.expect("they are fitted when it is next judged");
     assert!(fitted <= usual, "{fitted} {usual}");

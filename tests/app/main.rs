@@ -26,6 +26,7 @@ mod hours;
 mod import;
 mod import_plan;
 mod injected;
+mod kinds;
 mod label;
 mod learned;
 mod library;

@@ -59,6 +59,32 @@ fn kinds_follow_the_images_unless_told_otherwise() {
 }
 
 #[test]
+fn scales_are_chosen_on_request_and_told() {
+    let world = World::new();
+    world.run(["generate", "toys", "--to", "toys", "--instances", "3", "--views", "3", "--side", "48"]).ended(0);
+    let train = |options: &[&str]| world.run(["train", "toys", "--to", "model", "--json"].iter().chain(options)).ended(0).object();
+    let scales = |answer: &serde_json::Value| -> Vec<String> {
+        answer["kinds"].as_array().unwrap().iter().map(|kind| kind["scale"].as_str().unwrap().to_owned()).collect()
+    };
+    let fitted = train(&[]);
+    let usual = ["patches of 51 pixels", "cells of 9 pixels", "6 squares along the longer side"];
+    assert_eq!(scales(&fitted), usual);
+    let chosen = train(&["--kinds", "scales", "--threads", "1"]);
+    assert_eq!(chosen["kinds_loss_before"], fitted["kinds_loss_before"]);
+    assert!(chosen["kinds_loss"].as_f64().unwrap() <= chosen["kinds_loss_before"].as_f64().unwrap(), "{chosen}");
+    let manifest = || fs::read_to_string(world.at("model/manifest.ron")).unwrap();
+    let first = manifest();
+    let words = world.run(["train", "toys", "--to", "model", "--kinds", "scales", "--threads", "2"]).ended(0).stdout;
+    assert_eq!(manifest(), first, "the same on any number of threads");
+    let told = if scales(&chosen) == usual { "No other scale of pieces" } else { "Pieces of other scales were clearly better" };
+    assert!(words.contains(told), "{words}");
+    world.run(["classify", "model", "toys", "--json"]).ended(0);
+    world.run(["train", "toys", "--kinds", "back"]).ended(2).complains("only a library keeps");
+    let experiment = ["eval", "ckm", "--train", "toys", "--test", "toys", "--kinds", "scales", "--json"];
+    assert!(world.run(experiment).ended(0).object()["accuracy"].as_f64() > Some(0.5));
+}
+
+#[test]
 fn bad_folders_end_in_a_sentence() {
     let world = World::new();
     world.run(["train", "nowhere"]).ended(74).complains("nowhere");

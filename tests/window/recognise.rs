@@ -9,6 +9,7 @@ use image::{Rgb, RgbImage};
 use tessera::command::{Command, ImageQuery, SearchChoice, WeightChoice};
 use tessera::gui::dialogs::Scripted;
 use tessera::gui::page::Page;
+use tessera_core::ckm::presets::Subject;
 use tessera_core::data::toys::{ToyFormat, ToyOptions, generate};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
@@ -153,6 +154,29 @@ fn what_is_compared_is_chosen_and_stays_with_the_library() {
     world.run(Command::Open(images.path().to_owned()));
     world.until("it is open again", |app| app.desk().state().is_some() && !app.desk().jobs().is_busy());
     assert_eq!(world.app().desk().recognising().search(), SearchChoice::Index);
+}
+
+#[test]
+fn what_the_images_show_is_chosen_and_taken_back() {
+    let images = tempfile::tempdir().unwrap();
+    let mut world = recognised(images.path());
+    world.harness.state_mut().turn_to(Page::Train);
+    world.step();
+    let usual = world.app().desk().recognising().kinds().clone();
+    assert!(usual.setting.subject == Subject::Object && !world.shows("Back to what it was"));
+    world.click("Surfaces");
+    world.until("it is chosen and judged", |app| {
+        let recognising = app.desk().recognising();
+        recognising.kinds().setting.subject == Subject::Texture && recognising.report().is_some() && !app.desk().jobs().is_busy()
+    });
+    world.rest();
+    assert!(world.shows("wherever they lie"), "the weights stand beside the choice");
+    world.click("Back to what it was");
+    world.until("it is back", |app| app.desk().recognising().kinds().setting.subject == Subject::Object);
+    world.rest();
+    let back = world.app().desk().recognising().kinds();
+    assert_eq!((back.setting, &back.words), (usual.setting, &usual.words));
+    assert!(back.before.as_ref().is_some_and(|before| before.starts_with("Surfaces, fitted: ")), "{:?}", back.before);
 }
 
 #[test]

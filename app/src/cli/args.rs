@@ -249,6 +249,11 @@ pub(super) enum Kinds {
     Fitted,
     /// Kinds and places as is best on them, which takes six times as long
     Places,
+    /// Kinds and the scales at which their pieces are cut as is best on them, which takes about six
+    /// times as long; not of a library
+    Scales,
+    /// Of a library: as they counted before the last change
+    Back,
 }
 
 /// What an image is compared with.
@@ -291,8 +296,9 @@ pub(super) struct Build {
     #[arg(long, default_value_t = Elements::Mixed, value_name = ELEMENTS, value_parser = Elements::parse)]
     pub(super) elements: Elements,
     /// What is in the images: how much kinds of elements and their places count to begin with
-    #[arg(long, value_enum, default_value_t = Subject::Object, conflicts_with = "options")]
-    pub(super) preset: Subject,
+    /// [default: object; of a library as was last chosen]
+    #[arg(long, value_enum, conflicts_with = "options")]
+    pub(super) preset: Option<Subject>,
     /// How much kinds of elements and their places count [default: fitted; with --options preset;
     /// of a library as was last chosen]
     #[arg(long, value_enum)]

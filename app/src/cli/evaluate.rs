@@ -12,7 +12,7 @@ use super::args::{self, Eval, EvalCkm, Features};
 use super::librarian::Librarian;
 use super::output::{Failures, Output};
 use super::paths::images;
-use super::train::{experiment, kind_choice, learn_options, learned, options, search, untrained};
+use super::train::{experiment, fits_scales, kind_choice, learn_options, learned, options, search, untrained};
 use super::{Done, evaluate_memories, evaluate_mixtures, evaluate_neighbours, evaluate_online, evaluate_sets, evaluate_words};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
@@ -92,8 +92,9 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         (_, _, Some(data)) => TestSplit::LeaveObjectOut { data, without: &arguments.without_instances, limit: arguments.limit },
         _ => unreachable!("clap asks for --train and --test or for --data"),
     };
-    let options =
-        TrainOptions { ckm: options, search, terms, weights: learn_options(&arguments.build), kinds: kind_choice(&arguments.build) };
+    let build = &arguments.build;
+    let (weights, kinds, scales) = (learn_options(build), kind_choice(build)?, fits_scales(build));
+    let options = TrainOptions { ckm: options, search, terms, weights, kinds, scales };
     let outcome = experiment(session, out, &split, &arguments.build, &options, &mut failures)?;
     let Outcome { learned: machine, weights, tested, model_bytes, .. } = outcome;
     let n_train = machine.ckm.examples().count();

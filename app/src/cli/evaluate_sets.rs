@@ -11,7 +11,7 @@ use tessera_core::eval::calibration::{calibration_error, calibration_error_by_ch
 use super::Done;
 use super::args::EvalSets;
 use super::output::{Failures, Output};
-use super::train::{experiment, kind_choice, learn_options, options, search, untrained};
+use super::train::{experiment, fits_scales, kind_choice, learn_options, options, search, untrained};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
 use crate::session::train::{Terms, TrainOptions};
@@ -23,7 +23,8 @@ pub(super) fn run(session: &Session, arguments: &EvalSets, out: &Output) -> Resu
         search: search(build.searching)?,
         terms: Terms::Fitted,
         weights: learn_options(build),
-        kinds: kind_choice(build),
+        kinds: kind_choice(build)?,
+        scales: fits_scales(build),
     };
     // What is wrong with one of them is told before the first is trained.
     for set in &arguments.sets {

@@ -2,18 +2,21 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::ckm::accuracy::{Accuracy, Estimate};
+use tessera_core::ckm::fit::KernelFit;
 use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::presets::{Preset, Subject};
 use tessera_core::ckm::weights::{LearnOptions, LearnReport};
-use tessera_core::ckm::{Ckm, CkmOptions, ElementKind, Search};
+use tessera_core::ckm::{Ckm, CkmOptions, ElementKind, ElementSource, Search};
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
 use tessera_core::eval::recognition::RecognitionScores;
+use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::plural::{count, passes};
 use tessera_core::{Error, envelope};
@@ -27,8 +30,9 @@ use super::switch::Switch;
 use crate::command::{KindChoice, WeightChoice};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
+use crate::session::kinds_kept::KindSetting;
 use crate::session::library::{MODEL_ENDING, what_is};
-use crate::session::library_kinds::{kind_use, kinds_in_words};
+use crate::session::library_kinds::{kind_in_words, kind_use, kinds_in_words, scale_in_words};
 use crate::session::models;
 use crate::session::reports::{against_largest_class, last_report, told_apart};
 use crate::session::train::{TrainOptions, Trained};
@@ -55,7 +59,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     let options = TrainOptions {
         search,
         weights: learn_options(&arguments.build),
-        kinds: kind_choice(&arguments.build),
+        kinds: kind_choice(&arguments.build)?,
+        scales: fits_scales(&arguments.build),
         ..TrainOptions::of(options)
     };
     let trained = out.watched(session.progress(), || session.train(&arguments.folder, &open_options(&arguments.build), &options))?;
@@ -82,7 +87,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
         ));
     }
     let told = Told {
-        kinds: kinds.map(|found| found.loss),
+        preset: arguments.build.options.is_none().then(|| subject(&arguments.build)),
+        kinds: kinds.as_ref().map(|found| found.loss),
+        scales: kinds.filter(|_| options.scales).map(|found| scaled(&found, ckm.options())),
         recalls: recalls(ckm.classes().iter().map(|class| class.name.as_str()), accuracy.as_ref()),
     };
     answer(out, &recogniser, failed, Some([train_ms_per_image, network_ms_per_image]), weights.as_ref(), &told, &to);
@@ -96,7 +103,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
     let build = &arguments.build;
     let refused = match (&build.options, &build.elements, build.labels) {
         _ if build.searching.search.is_some() => Some(("--search", "given".to_owned())),
-        _ if build.preset != args::Subject::Object => Some(("--preset", "given".to_owned())),
+        _ if fits_scales(build) => Some(("--kinds", "scales".to_owned())),
         (Some(_), ..) => Some(("--options", "given".to_owned())),
         (None, elements, _) if *elements != Elements::Mixed => Some(("--elements", elements.to_string())),
         (None, _, args::Labels::Auto) => None,
@@ -128,6 +135,9 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
                 }
                 session.compute_learned_features(library)
             })?;
+        }
+        out.watched(session.progress(), || choose_kinds(session, library, build))?;
+        if arguments.learned_features.is_some() || arguments.words_network.is_some() {
             // The switch is for libraries that have nothing to judge, too.
             let library = hold(library);
             if library.recogniser().ckm().classes().len() < 2 {
@@ -140,20 +150,14 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
                 return Ok(None);
             }
         }
-        let weights = out.watched(session.progress(), || {
-            if let Some(kinds) = build.kinds {
-                session.fit_kinds(library, chosen(kinds))?;
-            }
-            session.judge(library, weights)
-        })?;
+        let weights = out.watched(session.progress(), || session.judge(library, weights))?;
         let library = hold(library);
         let missing: Vec<PathBuf> = library.recogniser().missing().iter().filter_map(|id| library.path(*id)).collect();
         let ms = session.train_ms_per_image(&library)?;
         let report = last_report(&library).map(|(_, report)| report).unwrap_or_default();
         let recalls = recalls(report.classes.iter().map(String::as_str), report.accuracy.as_ref());
         let kinds = kind_use(&library);
-        let kinds = kinds.loss.filter(|_| kinds.choice != KindChoice::Preset);
-        let told = Told { kinds, recalls };
+        let told = Told { preset: Some(kinds.setting.subject), kinds: kinds.loss, scales: None, recalls };
         Ok(Some((models::model(&library)?, missing, ms, weights, told)))
     })?;
     let Some((model, missing, ms, weights, told)) = judged else { return Ok(Done::Whole) };
@@ -168,6 +172,33 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
     Ok(done)
 }
 
+/// Lets kinds of a library count as the arguments say, if they do.
+fn choose_kinds(session: &Session, library: &Mutex<Library>, build: &Build) -> tessera_core::Result<()> {
+    let now = kind_use(&hold(library)).setting;
+    match (build.kinds, build.preset) {
+        (None, None) => {}
+        (Some(args::Kinds::Back), None) => {
+            if !session.kinds_back(library)? {
+                let expected = "left out: how kinds count was not changed so far";
+                return Err(Error::Option { name: "--kinds", found: "back".into(), expected });
+            }
+        }
+        (Some(args::Kinds::Back), Some(_)) => {
+            let expected = "left out beside `--kinds back`, which brings the preset of before";
+            return Err(Error::Option { name: "--preset", found: "given".into(), expected });
+        }
+        (kinds, preset) => {
+            let choice = if kinds.is_some() { kind_choice(build)? } else { now.choice };
+            let setting = KindSetting { subject: preset.map_or(now.subject, |_| subject(build)), choice };
+            // What is asked for by name is fitted anew.
+            if kinds.is_some() || !session.choose_kinds(library, setting)? {
+                session.fit_kinds(library, setting)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The recall of each class of which images were judged.
 fn recalls<'a>(classes: impl Iterator<Item = &'a str>, accuracy: Option<&Accuracy>) -> Vec<(String, Estimate)> {
     let of = classes.zip(accuracy.map_or(&[][..], |accuracy| &accuracy.recalls));
@@ -179,8 +210,12 @@ const TOLD: usize = 30;
 
 /// What training tells beside the model.
 struct Told {
+    /// What is in the images, unless options come from a file.
+    preset: Option<Subject>,
     /// The log loss of left-out images with usual and with fitted kinds, if these were fitted.
     kinds: Option<[f64; 2]>,
+    /// What choosing scales came to, as sentences that follow others, if that was wanted.
+    scales: Option<String>,
     /// Of single classes.
     recalls: Vec<(String, Estimate)>,
 }
@@ -210,7 +245,7 @@ fn answer(
                 "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": ckm.options().has_network_cells(),
                 "train_ms_per_image": ms.map(|[all, _]| all), "network_ms_per_image": ms.map(|[_, network]| network), "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs),
-                "kinds": ckm.options().kinds.iter().map(kind_in_json).collect::<Vec<_>>(),
+                "preset": told.preset.map(Subject::name), "kinds": ckm.options().kinds.iter().map(kind_in_json).collect::<Vec<_>>(),
                 "kinds_loss": told.kinds.map(|loss| loss[1]), "kinds_loss_before": told.kinds.map(|loss| loss[0]), "model": to.to_string_lossy()})
         },
         || {
@@ -239,10 +274,11 @@ fn answer(
                 let _ = write!(of_classes, "\n  ... and {} more classes, which --json lists", told.recalls.len() - TOLD);
             }
             format!(
-                "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}{}\nThe model is in {}",
+                "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}{}{}\nThe model is in {}",
                 if ckm.options().has_network_cells() { ", learned features" } else { "" },
                 weights.map_or_else(String::new, |(report, ms)| learned(report, *ms)),
                 told.kinds.map_or_else(String::new, |loss| fitted(loss, ckm.options())),
+                told.scales.as_deref().unwrap_or_default(),
                 display(to)
             )
         },
@@ -269,7 +305,8 @@ pub(super) fn learned(report: &LearnReport, ms: f64) -> String {
 fn kind_in_json(kind: &ElementKind) -> serde_json::Value {
     let plain = |value: f32| (1e6 * f64::from(value)).round() / 1e6;
     let LeafKernel { weight, cost, reach, .. } = kind.kernel;
-    json!({"kind": kind.source.name(), "weight": plain(weight), "cost": plain(cost), "reach": plain(reach)})
+    json!({"kind": kind.source.name(), "weight": plain(weight), "cost": plain(cost), "reach": plain(reach),
+        "scale": scale_in_words(&kind.source)})
 }
 
 /// What fitting kinds came to, as sentences that follow others.
@@ -281,19 +318,42 @@ fn fitted([before, after]: [f64; 2], options: &CkmOptions) -> String {
     format!("\nKinds count as was best on left-out images: {words} (loss {after:.3} nats, {before:.3} before).")
 }
 
-/// How much kinds of elements and their places count: what a file of options says stays, unless
-/// something else was asked for.
-pub(super) fn kind_choice(build: &Build) -> KindChoice {
-    let usual = if build.options.is_some() { KindChoice::Preset } else { KindChoice::Fitted };
-    build.kinds.map_or(usual, chosen)
+/// What choosing scales came to, as sentences that follow others.
+fn scaled(found: &KernelFit, options: &CkmOptions) -> String {
+    if found.is_without_scales {
+        return "\nSome images could not be read again, so other scales of pieces could not be chosen, and all stay.".into();
+    }
+    if found.scales.is_empty() {
+        return "\nNo other scale of pieces was clearly better on left-out images, so all stay.".into();
+    }
+    let of = |(k, source): &(usize, ElementSource)| format!("{} in {}", kind_in_words(&options.kinds[*k].source), scale_in_words(source));
+    format!(
+        "\nPieces of other scales were clearly better on left-out images: {}.",
+        found.scales.iter().map(of).collect::<Vec<_>>().join(", ")
+    )
 }
 
-fn chosen(kinds: args::Kinds) -> KindChoice {
-    match kinds {
-        args::Kinds::Preset => KindChoice::Preset,
-        args::Kinds::Fitted => KindChoice::Fitted,
-        args::Kinds::Places => KindChoice::Places,
-    }
+/// How much kinds of elements and their places count: what a file of options says stays, unless
+/// something else was asked for.
+///
+/// # Errors
+/// [`Error::Option`] for what only a library has.
+pub(super) fn kind_choice(build: &Build) -> tessera_core::Result<KindChoice> {
+    Ok(match build.kinds {
+        None if build.options.is_some() => KindChoice::Preset,
+        Some(args::Kinds::Preset) => KindChoice::Preset,
+        None | Some(args::Kinds::Fitted | args::Kinds::Scales) => KindChoice::Fitted,
+        Some(args::Kinds::Places) => KindChoice::Places,
+        Some(args::Kinds::Back) => {
+            let expected = "left out for a folder: only a library keeps how kinds counted before";
+            return Err(Error::Option { name: "--kinds", found: "back".into(), expected });
+        }
+    })
+}
+
+/// Whether the scales at which elements are cut are chosen too.
+pub(super) fn fits_scales(build: &Build) -> bool {
+    matches!(build.kinds, Some(args::Kinds::Scales))
 }
 
 /// Whether a path lies in a folder.
@@ -359,13 +419,17 @@ pub(super) fn learn_options(build: &Build) -> Option<LearnOptions> {
 
 pub(super) fn options(session: &Session, build: &Build) -> Result<CkmOptions> {
     let mut options = machine(session, &build.elements, build.options.as_deref())?;
-    let subject = match build.preset {
-        args::Subject::Object => Subject::Object,
-        args::Subject::Scene => Subject::Scene,
-        args::Subject::Texture => Subject::Texture,
-    };
-    subject.set(&mut options);
+    subject(build).set(&mut options);
     Ok(options)
+}
+
+/// What is in the images.
+fn subject(build: &Build) -> Subject {
+    match build.preset {
+        None | Some(args::Subject::Object) => Subject::Object,
+        Some(args::Subject::Scene) => Subject::Scene,
+        Some(args::Subject::Texture) => Subject::Texture,
+    }
 }
 
 /// Runs an experiment, and tells of each file that could not be used.

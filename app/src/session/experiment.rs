@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tessera_core::ckm::Ckm;
 use tessera_core::ckm::confidence::Calibration;
 use tessera_core::ckm::held_out::HeldOut;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::weights::LearnReport;
+use tessera_core::ckm::{Ckm, CkmOptions};
 use tessera_core::data::{Dataset, OpenOptions, Skipped};
 use tessera_core::eval::recognition::{self, Learned, RecognitionScores};
 use tessera_core::ids::ItemId;
@@ -122,11 +122,12 @@ impl Session {
     }
 
     fn learn(&self, data: &Dataset, keep: impl Fn(usize) -> bool, options: &TrainOptions, terms: Terms) -> Result<(Learned, Calibration)> {
-        let mut learned = recognition::learn(data, keep, &options.ckm, &*self.decoder, &self.progress)?;
+        let learn = |options: &CkmOptions| recognition::learn(data, &keep, options, &*self.decoder, &self.progress);
+        let mut learned = learn(&options.ckm)?;
         learned.ckm.set_search_watched(options.search.unwrap_or_default(), &self.progress)?;
         let mut calibration = Calibration::default();
         if terms == Terms::Fitted {
-            self.fit_kernels(&mut learned.ckm, options.kinds)?;
+            self.fit_kernels(&mut learned.ckm, options, |options| Ok(learn(options)?.ckm))?;
             let judgement = judge(&learned.ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
             calibration = Calibration::fit(&judgement.held_out);
             learned.ckm.set_terms(judgement.terms);

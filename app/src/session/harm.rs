@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 use tessera_core::ckm::harm::{Harm, harm};
 use tessera_core::ckm::judge::judge;
+use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
@@ -12,7 +13,7 @@ use tessera_core::library::import::hold;
 use tessera_core::{Result, random};
 
 use super::Session;
-use super::kept_as::kept_as;
+use super::kept_as::{KeptOf, NOTHING, Taken, check_remembered};
 use super::reports::kept_report;
 use crate::command::WeightChoice;
 
@@ -22,12 +23,16 @@ const HARM: &str = "harm";
 /// What each training image does to the answers about judged images of other objects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HarmReport {
-    /// The last event of the library when this was found.
+    /// The last event of the library when this was found; none if the recogniser has compared
+    /// otherwise since.
     pub event: Option<EventId>,
     /// Images that were judged.
     pub judged: usize,
     /// Training images, the most harmful first.
     pub images: Vec<Harm>,
+    /// How kinds counted; none in reports of programs that did not tell.
+    #[serde(default)]
+    kernels: Option<Vec<LeafKernel>>,
 }
 
 impl HarmReport {
@@ -47,29 +52,30 @@ impl Session {
     pub fn harm(&self, library: &Mutex<Library>) -> Result<HarmReport> {
         let known = {
             let library = hold(library);
-            let now = library.state().last_event();
-            kept_report(&library, WeightChoice::Uniform).filter(|(event, _)| *event == now).map(|(_, report)| report)
+            let taken = Taken::now(&library);
+            let kept = kept_report(&library, WeightChoice::Uniform).filter(|(event, _)| *event == taken.event);
+            kept.map(|(_, report)| (taken, report))
         };
-        let known = match known {
-            Some(report) => report.raw,
-            None => self.judge_uniform(library)?.raw,
+        let (taken, known) = match known {
+            Some((taken, report)) => (taken, report.raw),
+            None => self.judge_taken(library).map(|(taken, report)| (taken, report.raw))?,
         };
-        let (mut ckm, event) = {
-            let library = hold(library);
-            (Arc::clone(library.recogniser().ckm()), library.state().last_event())
-        };
-        let report = self.pool.install(|| -> Result<HarmReport> {
+        let Taken { mut ckm, event, of } = taken;
+        let mut report = self.pool.install(|| -> Result<HarmReport> {
             // What was judged is not scored again: this fits the terms of the classes alone.
             let judgement = judge(&ckm, known.len(), &mut random::seeded(self.seed), known, &self.progress)?;
             Arc::make_mut(&mut ckm).set_terms(judgement.terms);
             let images = harm(&ckm, &judgement.held_out, &self.progress)?;
-            Ok(HarmReport { event, judged: judgement.held_out.len(), images })
+            Ok(HarmReport { event, judged: judgement.held_out.len(), images, kernels: Some(of.kernels.clone()) })
         })?;
+        let library = hold(library);
+        check_remembered(&library, &ckm, "were left out", "find them again")?;
+        if KeptOf::now(&library) != of {
+            report.event = None;
+            return Ok(report);
+        }
         // A report that cannot be stored is still returned.
-        let _ = serde_json::to_string(&report).map(|text| {
-            let library = hold(library);
-            library.keep_result(&kept_as(&library, HARM), &text)
-        });
+        let _ = serde_json::to_string(&report).map(|text| library.keep_result(&of.name(HARM), &text));
         Ok(report)
     }
 }
@@ -79,10 +85,13 @@ impl Session {
 /// # Errors
 /// [`tessera_core::Error::Io`].
 pub fn forget(library: &Library) -> Result<()> {
-    library.keep_result(&kept_as(library, HARM), "null")
+    library.keep_result(&KeptOf::now(library).name(HARM), NOTHING)
 }
 
-/// The last report on harm that a library keeps; none if there is none that can be read.
+/// The last report on harm that a library keeps; none if there is none that can be read, or kinds
+/// counted otherwise.
 pub fn last_harm(library: &Library) -> Option<HarmReport> {
-    serde_json::from_str(&library.result(&kept_as(library, HARM)).ok()??).ok()
+    let now = KeptOf::now(library);
+    let report: HarmReport = serde_json::from_str(&library.result(&now.name(HARM)).ok()??).ok()?;
+    report.kernels.as_ref().is_none_or(|of| *of == now.kernels).then_some(report)
 }

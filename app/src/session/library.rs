@@ -183,10 +183,10 @@ impl Session {
     /// # Errors
     /// As [`Library::forget`].
     pub fn forget(&self, library: &mut Library, images: &[ItemId]) -> Result<EventId> {
-        let (search, kinds) = (search_choice::search_choice(library), library_kinds::kind_use(library).choice);
+        let (search, kinds) = (search_choice::search_choice(library), library_kinds::kind_use(library).setting);
         let event = library.forget(images, &self.progress)?;
         search_choice::keep(library, search)?;
-        library_kinds::keep_choice(library, kinds)?;
+        library_kinds::keep_setting(library, kinds)?;
         Ok(event)
     }
 

@@ -4,13 +4,14 @@
 use serde::{Deserialize, Serialize};
 
 use tessera_core::Result;
+use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::weights::LearnReport;
 use tessera_core::ckm::{Ckm, Example};
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::library::Library;
 use tessera_core::library::event::ContentHash;
 
-use super::kept_as::kept_as;
+use super::kept_as::KeptOf;
 use crate::command::WeightChoice;
 
 /// The names under which a library keeps the weights, and how they are used.
@@ -27,6 +28,17 @@ pub struct WeightUse {
     pub right: Option<[f64; 2]>,
 }
 
+/// How weights are used, as a library stores it.
+#[derive(Default, Serialize, Deserialize)]
+struct KeptUse {
+    #[serde(flatten)]
+    used: WeightUse,
+    /// How kinds counted when weights were learned; none where none were, or a program did not
+    /// tell.
+    #[serde(default)]
+    kernels: Option<Vec<LeafKernel>>,
+}
+
 /// The weights of an image's elements, by kind, and what they were learned for: they do not fit
 /// another content or class.
 #[derive(Serialize, Deserialize)]
@@ -37,21 +49,24 @@ struct OfImage {
     weights: Vec<Vec<f32>>,
 }
 
-/// Keeps what learning came to with a library, and puts the machine's weights into use if they are
-/// better than uniform ones.
+/// Keeps what learning the weights of a recogniser came to with its library, and chooses the
+/// machine's weights if they are better than uniform ones. They are put into use if that
+/// recogniser still is.
 ///
 /// # Errors
 /// [`tessera_core::Error::Io`].
-pub(super) fn keep(library: &mut Library, ckm: &Ckm, learned: &LearnReport) -> Result<()> {
+pub(super) fn keep(library: &mut Library, of: &KeptOf, ckm: &Ckm, learned: &LearnReport) -> Result<()> {
     let better = if learned.epochs > 0 { weights_of(ckm, library) } else { Vec::new() };
-    library.keep_result(&kept_as(library, WEIGHTS), &serde_json::to_string(&better).unwrap_or_default())?;
-    let is_in_use = !better.is_empty() && choose(library, WeightChoice::Learned)?;
-    if !is_in_use {
-        choose(library, WeightChoice::Uniform)?;
-    }
+    library.keep_result(&of.name(WEIGHTS), &serde_json::to_string(&better).unwrap_or_default())?;
+    let choice = if better.is_empty() { WeightChoice::Uniform } else { WeightChoice::Learned };
     let right = |epochs: usize| learned.held_out.get(epochs).copied();
     let right = right(0).zip(right(learned.epochs)).map(Into::into);
-    keep_use(library, WeightUse { choice: weight_choice(library), right })
+    let kept = KeptUse { used: WeightUse { choice, right }, kernels: Some(of.kernels.clone()) };
+    keep_use(library, &of.name(USE), &kept)?;
+    if KeptOf::now(library).counts_as(of) && !choose(library, choice)? {
+        choose(library, WeightChoice::Uniform)?;
+    }
+    Ok(())
 }
 
 /// The weights of a machine's images.
@@ -71,26 +86,34 @@ pub fn weight_choice(library: &Library) -> WeightChoice {
 
 /// Whether a library's recogniser answers with learned weights, and what they are worth.
 pub fn weight_use(library: &Library) -> WeightUse {
-    WeightUse { choice: weight_choice(library), ..kept_use(library) }
+    let used = kept_use(library).map(|kept| kept.used).unwrap_or_default();
+    WeightUse { choice: weight_choice(library), ..used }
 }
 
-fn kept_use(library: &Library) -> WeightUse {
-    let text = library.result(&kept_as(library, USE)).ok().flatten();
-    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+/// How weights of the recogniser in use are used; none where those that are kept were learned with
+/// kinds that counted otherwise.
+fn kept_use(library: &Library) -> Option<KeptUse> {
+    let now = KeptOf::now(library);
+    let text = library.result(&now.name(USE)).ok().flatten();
+    let kept: KeptUse = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    kept.kernels.as_ref().is_none_or(|of| *of == now.kernels).then_some(kept)
 }
 
-fn keep_use(library: &Library, used: WeightUse) -> Result<()> {
-    library.keep_result(&kept_as(library, USE), &serde_json::to_string(&used).unwrap_or_default())
+fn keep_use(library: &Library, name: &str, kept: &KeptUse) -> Result<()> {
+    library.keep_result(name, &serde_json::to_string(kept).unwrap_or_default())
 }
 
 /// Puts the weights that a library keeps into use, or takes weights out of use, and remembers the
-/// choice. Returns whether that could be done: not if no weights are kept.
+/// choice. Returns whether that could be done: not if no weights are kept that were learned with
+/// the kinds as they count now.
 ///
 /// # Errors
 /// [`tessera_core::Error::Io`].
 pub fn choose(library: &mut Library, choice: WeightChoice) -> Result<bool> {
+    let used = kept_use(library);
     match choice {
         WeightChoice::Uniform => library.set_weights(None)?,
+        WeightChoice::Learned if used.is_none() => return Ok(false),
         WeightChoice::Learned => {
             let Some(kept) = kept(library).filter(|kept| !kept.is_empty()) else { return Ok(false) };
             let state = library.state();
@@ -107,19 +130,22 @@ pub fn choose(library: &mut Library, choice: WeightChoice) -> Result<bool> {
             }
         }
     }
-    keep_use(library, WeightUse { choice, ..kept_use(library) })?;
+    if let Some(KeptUse { used, kernels }) = used {
+        let kept = KeptUse { used: WeightUse { choice, ..used }, kernels };
+        keep_use(library, &KeptOf::now(library).name(USE), &kept)?;
+    }
     Ok(true)
 }
 
 /// Puts learned weights into use in a library that was opened, if they were in use when it was
 /// closed. What cannot be read is as if it were not there.
 pub(super) fn restore(library: &mut Library) {
-    if kept_use(library).choice == WeightChoice::Learned {
+    if kept_use(library).is_some_and(|kept| kept.used.choice == WeightChoice::Learned) {
         let _ = choose(library, WeightChoice::Learned);
     }
 }
 
 /// The weights that a library keeps; none if it keeps none that can be read.
 fn kept(library: &Library) -> Option<Vec<OfImage>> {
-    serde_json::from_str(&library.result(&kept_as(library, WEIGHTS)).ok()??).ok()
+    serde_json::from_str(&library.result(&KeptOf::now(library).name(WEIGHTS)).ok()??).ok()
 }

@@ -21,6 +21,7 @@ pub mod generate;
 pub mod harm;
 pub mod import;
 mod kept_as;
+pub mod kinds_kept;
 pub mod learned;
 pub mod library;
 pub mod library_kinds;

@@ -22,6 +22,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::Session;
 use super::copies::check_replaced;
+use super::kept_as::{Taken, check_remembered};
 use super::library::MODEL_ENDING;
 use super::library_weights::{self, weight_choice};
 use super::reports::{keep_report, kept_report, last_report};
@@ -78,27 +79,18 @@ impl Session {
     /// [`tessera_core::ckm::weights::learn`].
     pub fn learn_library_weights(&self, library: &Mutex<Library>, options: &LearnOptions) -> Result<(LearnReport, f64)> {
         self.fit_kinds_if_due(library)?;
-        let (mut ckm, looks, event) = {
+        let (Taken { mut ckm, event, of }, looks) = {
             let library = hold(library);
-            let ckm = Arc::clone(library.recogniser().ckm());
             check_classes(&library)?;
-            (ckm, library.perceptual_hashes()?, library.state().last_event())
+            (Taken::now(&library), library.perceptual_hashes()?)
         };
         let (learned, ms) = self.learn_weights(Arc::make_mut(&mut ckm), options)?;
         let mut library = hold(library);
-        if ckm.examples().any(|(_, example)| library.state().image(example.id).is_none()) {
-            let advice = "learn weights again";
-            return Err(Error::data(
-                library.folder(),
-                "the images that weights were learned from",
-                "some that were forgotten meanwhile",
-                advice,
-            ));
-        }
-        library_weights::keep(&mut library, &ckm, &learned)?;
+        check_remembered(&library, &ckm, "weights were learned from", "learn weights again")?;
+        library_weights::keep(&mut library, &of, &ckm, &learned)?;
         if learned.epochs > 0 {
             let report = self.pool.install(|| Report::new(&ckm, learned.judgement.clone(), &looks));
-            keep_report(&library, WeightChoice::Learned, event, &report);
+            keep_report(&library, &of, WeightChoice::Learned, event, &report);
         }
         Ok((learned, ms))
     }
@@ -108,32 +100,41 @@ impl Session {
     /// report, that one is extended to twice as many images.
     ///
     /// # Errors
-    /// [`Error::Data`] with fewer than two classes, [`Error::Cancelled`], [`Error::Io`].
+    /// [`Error::Data`] with fewer than two classes, and when images were forgotten meanwhile;
+    /// [`Error::Cancelled`], [`Error::Io`].
     pub fn judge_uniform(&self, library: &Mutex<Library>) -> Result<Report> {
+        self.judge_taken(library).map(|(_, report)| report)
+    }
+
+    /// As [`Session::judge_uniform`], with what was judged.
+    pub(super) fn judge_taken(&self, library: &Mutex<Library>) -> Result<(Taken, Report)> {
         // Learned weights go with the kinds that they were learned for.
         if weight_choice(&hold(library)) == WeightChoice::Uniform {
             self.fit_kinds_if_due(library)?;
         }
-        let (ckm, looks, at, last) = {
+        let (taken, looks, last) = {
             let library = hold(library);
-            let ckm = Arc::clone(library.recogniser().ckm());
             check_classes(&library)?;
-            (ckm, library.perceptual_hashes()?, library.state().last_event(), kept_report(&library, WeightChoice::Uniform))
+            (Taken::now(&library), library.perceptual_hashes()?, kept_report(&library, WeightChoice::Uniform))
         };
+        let ckm = &taken.ckm;
         let images = ckm.examples().count();
         // Judging again without a change goes on: twice as many images are judged.
-        let known = last.filter(|(event, _)| *event == at).map(|(_, report)| report.raw).unwrap_or_default();
+        let known = last.filter(|(event, _)| *event == taken.event).map(|(_, report)| report.raw).unwrap_or_default();
         let limit = match ckm.search() {
             Search::Exact => (COMPARISONS / images).clamp(JUDGED.1, JUDGED.0),
             Search::Shortlist { .. } | Search::Index { .. } => JUDGED.0,
         };
         let limit = limit.max(2 * known.len());
         let report = self.pool.install(|| -> Result<Report> {
-            let judgement = judge(&ckm, limit, &mut random::seeded(self.seed), known, &self.progress)?;
-            Ok(Report::new(&ckm, judgement, &looks))
+            let judgement = judge(ckm, limit, &mut random::seeded(self.seed), known, &self.progress)?;
+            Ok(Report::new(ckm, judgement, &looks))
         })?;
-        keep_report(&hold(library), WeightChoice::Uniform, at, &report);
-        Ok(report)
+        let library = hold(library);
+        check_remembered(&library, ckm, "were judged", "judge again")?;
+        keep_report(&library, &taken.of, WeightChoice::Uniform, taken.event, &report);
+        drop(library);
+        Ok((taken, report))
     }
 }
 

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use tessera_core::ckm::Search;
+use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::eval::report::{Judged, Report};
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::state::State;
 
-use super::kept_as::kept_as;
+use super::kept_as::KeptOf;
 use super::library_weights::weight_choice;
 use crate::command::WeightChoice;
 
@@ -19,38 +20,41 @@ struct Kept {
     /// Which training images were compared.
     #[serde(default)]
     search: Search,
+    /// How kinds counted; none in reports of programs that did not tell.
+    #[serde(default)]
+    kernels: Option<Vec<LeafKernel>>,
     report: Report,
 }
 
-/// The name under which a library keeps the last report on its recogniser with these weights.
-fn name(library: &Library, weights: WeightChoice) -> String {
-    let name = match weights {
+/// The name under which a library keeps the last report on a recogniser with these weights.
+fn name(of: &KeptOf, weights: WeightChoice) -> String {
+    of.name(match weights {
         WeightChoice::Uniform => "report",
         WeightChoice::Learned => "report_weights",
-    };
-    kept_as(library, name)
+    })
 }
 
 /// The last report on a library's recogniser as it is in use, with the event after which it was
-/// made, or none if it then compared other training images; `None` if there is no report that can
-/// be read, or only one that was not made by judging.
+/// made, or none if it then compared other training images or kinds counted otherwise; `None` if
+/// there is no report that can be read, or only one that was not made by judging.
 pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
     kept_report(library, weight_choice(library))
 }
 
 /// The last report on a library's recogniser with these weights, as [`last_report`].
 pub(super) fn kept_report(library: &Library, weights: WeightChoice) -> Option<(Option<EventId>, Report)> {
-    let kept: Kept = serde_json::from_str(&library.result(&name(library, weights)).ok()??).ok()?;
-    let is_same = kept.search == library.recogniser().ckm().search();
+    let now = KeptOf::now(library);
+    let kept: Kept = serde_json::from_str(&library.result(&name(&now, weights)).ok()??).ok()?;
+    let is_same = kept.search == now.search && kept.kernels.is_none_or(|of| of == now.kernels);
     // A library may come from anyone, and the window shows the report as it is.
     kept.report.is_whole().then(|| (kept.event.filter(|_| is_same), kept.report))
 }
 
-/// Keeps a report on a library's recogniser with these weights. One that cannot be kept is made
-/// again when it is next asked for.
-pub(super) fn keep_report(library: &Library, weights: WeightChoice, event: Option<EventId>, report: &Report) {
-    let kept = Kept { event, search: library.recogniser().ckm().search(), report: report.clone() };
-    let _ = serde_json::to_string(&kept).map(|text| library.keep_result(&name(library, weights), &text));
+/// Keeps a report on a recogniser of a library with these weights, which need not be in use. One
+/// that cannot be kept is made again when it is next asked for.
+pub(super) fn keep_report(library: &Library, of: &KeptOf, weights: WeightChoice, event: Option<EventId>, report: &Report) {
+    let kept = Kept { event, search: of.search, kernels: Some(of.kernels.clone()), report: report.clone() };
+    let _ = serde_json::to_string(&kept).map(|text| library.keep_result(&name(of, weights), &text));
 }
 
 /// The class that a judged image was given, by its present name; `None` for a damaged report.

@@ -12,6 +12,7 @@ use tessera_core::ckm::fit::{self, KernelFit};
 use tessera_core::ckm::held_out::HeldOut;
 use tessera_core::ckm::judge::{Judgement, judge};
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
+use tessera_core::ckm::scales::other_scales;
 use tessera_core::ckm::unknown::{UnknownBar, UnknownCurve};
 use tessera_core::ckm::weights::{self, LearnOptions, LearnReport};
 use tessera_core::ckm::{Ckm, CkmOptions, Search};
@@ -50,12 +51,14 @@ pub struct TrainOptions {
     pub weights: Option<LearnOptions>,
     /// How much kinds of elements and their places count.
     pub kinds: KindChoice,
+    /// Whether, with fitted kinds, the scales at which elements are cut are chosen too.
+    pub scales: bool,
 }
 
 impl TrainOptions {
     /// Classes get terms, weights are uniform, kinds are fitted.
     pub fn of(ckm: CkmOptions) -> Self {
-        Self { ckm, search: None, terms: Terms::Fitted, weights: None, kinds: KindChoice::Fitted }
+        Self { ckm, search: None, terms: Terms::Fitted, weights: None, kinds: KindChoice::Fitted, scales: false }
     }
 }
 
@@ -89,16 +92,17 @@ impl Session {
     /// high.
     ///
     /// # Errors
-    /// As [`Dataset::open`], [`recognition::learn`], [`fit::fit`] and [`weights::learn`].
+    /// As [`Dataset::open`], [`recognition::learn`], [`fit::fit_scales`] and [`weights::learn`].
     pub fn train(&self, folder: &Path, open: &OpenOptions, options: &TrainOptions) -> Result<Trained> {
         self.pool.install(|| {
             let data = Dataset::open(folder, open, &self.progress)?;
-            let learned = recognition::learn(&data, |_| true, &options.ckm, &*self.decoder, &self.progress)?;
+            let learn = |options: &CkmOptions| recognition::learn(&data, |_| true, options, &*self.decoder, &self.progress);
+            let learned = learn(&options.ckm)?;
             let (train_ms_per_image, network_ms_per_image) = (learned.ms_per_image(), learned.network_ms_per_image());
             let Learned { mut ckm, failed, featureless, .. } = learned;
             let search = options.search.unwrap_or_else(|| Search::for_images(ckm.examples().count()));
             ckm.set_search_watched(search, &self.progress)?;
-            let kinds = self.fit_kernels(&mut ckm, options.kinds)?;
+            let kinds = self.fit_kernels(&mut ckm, options, |options| Ok(learn(options)?.ckm))?;
             let root = std::path::absolute(&data.root).unwrap_or_else(|_| data.root.clone());
             let objects_unknown = ckm.examples().filter(|(_, example)| example.group.is_none()).count();
             let metrics = Metrics { objects_unknown, ..Metrics::default() };
@@ -119,14 +123,36 @@ impl Session {
         })
     }
 
-    /// Fits how much the kinds of a machine count, if that is wanted. Returns what it came to.
+    /// Fits how much the kinds of a machine count, and at which scales their elements are cut, if
+    /// that is wanted; `learn` trains a machine of other options on the same images. Where these
+    /// cannot all be read again, scales stay. Returns what it came to.
     ///
     /// # Errors
-    /// As [`fit::fit`].
-    pub(super) fn fit_kernels(&self, ckm: &mut Ckm, kinds: KindChoice) -> Result<Option<KernelFit>> {
-        let Some(with_places) = kinds.fit() else { return Ok(None) };
-        let found = fit::fit(ckm, fit::JUDGED, with_places, self.seed, &self.progress)?;
-        if found.is_other() {
+    /// As [`fit::fit_scales`].
+    pub(super) fn fit_kernels(
+        &self,
+        ckm: &mut Ckm,
+        options: &TrainOptions,
+        learn: impl Fn(&CkmOptions) -> Result<Ckm>,
+    ) -> Result<Option<KernelFit>> {
+        let Some(with_places) = options.kinds.fit() else { return Ok(None) };
+        let mut found = if options.scales {
+            let scales = other_scales(ckm.options());
+            fit::fit_scales(ckm, fit::JUDGED, &scales, &learn, self.seed, &self.progress)?
+        } else {
+            fit::fit(ckm, fit::JUDGED, with_places, self.seed, &self.progress)?
+        };
+        if !found.scales.is_empty() {
+            let mut machine = learn(&found.options(ckm.options()))?;
+            if fit::has_images_of(&machine, ckm) {
+                machine.set_search_watched(ckm.search(), &self.progress)?;
+                *ckm = machine;
+            } else {
+                // The kernels are those of the scales.
+                found.scales.clear();
+                (found.kernels, found.loss[1], found.is_without_scales) = (found.before.clone(), found.loss[0], true);
+            }
+        } else if found.is_other() {
             *ckm = ckm.with_kernels(&found.kernels)?;
         }
         Ok(Some(found))

@@ -15,6 +15,8 @@
 //!    insects lost points).
 //! 3. If places are to be fitted, other costs and reaches are tried before that, kind by kind, and
 //!    taken by the same rule.
+//! 4. So are other scales, if these are to be fitted: the images are cut once more for all of them.
+//!    The weight of a kind follows the number of its elements, so that it counts as much as before.
 //!
 //! Work is counted in steps, never in time, and is the same for a seed on any number of threads.
 
@@ -28,9 +30,10 @@ use super::held_out::{Exclusions, choose};
 use super::kept::Kept;
 use super::kernel::LeafKernel;
 use super::regression::{self, LeftOut};
+use super::scales::machine_of;
 use super::tune::paired::mean;
 use super::tune::parts::objects;
-use super::{Ckm, ElementKind, Scores, Without};
+use super::{Ckm, CkmOptions, ElementKind, ElementSource, Scores, Search, Without};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ItemId};
 use crate::progress::Progress;
@@ -59,6 +62,9 @@ pub struct KernelFit {
     pub before: Vec<LeafKernel>,
     /// Those that were chosen, for [`Ckm::with_kernels`]: those of before where none are better.
     pub kernels: Vec<LeafKernel>,
+    /// The scales that were chosen: the kind, and where its elements come from now. Kernels are for
+    /// these. None unless scales were tried and others are better.
+    pub scales: Vec<(usize, ElementSource)>,
     /// The mean log loss of left-out images, in nats, with the kernels of before and with those
     /// that were chosen.
     pub loss: [f64; 2],
@@ -66,6 +72,8 @@ pub struct KernelFit {
     pub judged: usize,
     /// Steps that were made: judgements of an image by one kind of elements.
     pub steps: u64,
+    /// Whether scales were to be tried and were not, for the machine of them had other images.
+    pub is_without_scales: bool,
     /// Whether it was cancelled before its end.
     pub is_cancelled: bool,
 }
@@ -80,6 +88,24 @@ impl KernelFit {
     pub fn is_other(&self) -> bool {
         self.kernels != self.before
     }
+
+    /// The options of the machine with the scales and kernels that were chosen.
+    pub fn options(&self, before: &CkmOptions) -> CkmOptions {
+        let mut options = before.clone();
+        options.kinds.iter_mut().zip(&self.kernels).for_each(|(kind, kernel)| kind.kernel = *kernel);
+        for (k, source) in &self.scales {
+            options.kinds[*k].source = source.clone();
+        }
+        options
+    }
+}
+
+/// What is tried besides other weights.
+enum Besides<'a, L> {
+    Nothing,
+    Places,
+    /// Scales, and what learns a machine of them on the same images.
+    Scales(&'a [(usize, ElementSource)], L),
 }
 
 /// Chooses kernels by at most `images` of a machine's training images ([`JUDGED`] is usual), costs
@@ -94,10 +120,48 @@ impl KernelFit {
 /// # Complexity
 /// As scoring each of the images, once or with places six times.
 pub fn fit(ckm: &Ckm, images: usize, with_places: bool, seed: u64, progress: &Progress) -> Result<KernelFit> {
+    type Learn = fn(&CkmOptions) -> Result<Ckm>;
+    let besides: Besides<'_, Learn> = if with_places { Besides::Places } else { Besides::Nothing };
+    run(ckm, images, besides, seed, progress)
+}
+
+/// As [`fit`] without places, but chooses among `scales` too ([`super::scales::other_scales`] has
+/// the usual ones): the kind, and another source of its elements. `learn` trains a machine of the
+/// options that it is given, those of `ckm` with the scales as kinds, on the same images in the
+/// same order; where it could not, scales are not tried. A scale is taken only if it is clearly
+/// better; when cancelled, it answers with the best so far. The machine of the chosen scales is
+/// trained by [`KernelFit::options`]; see that it [`has_images_of`] the one of before.
+///
+/// # Errors
+/// As [`fit`], and those of `learn`.
+///
+/// # Complexity
+/// As scoring each of the images once by each kind and each scale.
+pub fn fit_scales(
+    ckm: &Ckm,
+    images: usize,
+    scales: &[(usize, ElementSource)],
+    learn: impl FnOnce(&CkmOptions) -> Result<Ckm>,
+    seed: u64,
+    progress: &Progress,
+) -> Result<KernelFit> {
+    run(ckm, images, Besides::Scales(scales, learn), seed, progress)
+}
+
+fn run<L: FnOnce(&CkmOptions) -> Result<Ckm>>(
+    ckm: &Ckm,
+    images: usize,
+    besides: Besides<'_, L>,
+    seed: u64,
+    progress: &Progress,
+) -> Result<KernelFit> {
     let before: Vec<LeafKernel> = ckm.options.kinds.iter().map(|kind| kind.kernel).collect();
-    let mut found = KernelFit { kernels: before.clone(), before, loss: [0.0; 2], judged: 0, steps: 0, is_cancelled: false };
+    let (kernels, scales) = (before.clone(), Vec::new());
+    let mut found =
+        KernelFit { before, kernels, scales, loss: [0.0; 2], judged: 0, steps: 0, is_without_scales: false, is_cancelled: false };
     let used: Vec<usize> = (0..found.before.len()).filter(|&k| found.before[k].weight > 0.0).collect();
-    let mut trial = Trial::new(ckm, images, seed, (used.len() * if with_places { 1 + PLACES.len() } else { 1 }) as u64, progress);
+    let passes = if matches!(besides, Besides::Places) { 1 + PLACES.len() } else { 1 };
+    let mut trial = Trial::new(ckm, images, seed, (used.len() * passes) as u64, progress);
     found.judged = trial.images.len();
     if ckm.classes.len() < 2 || trial.images.len() < FEW {
         return Ok(found);
@@ -109,14 +173,27 @@ pub fn fit(ckm: &Ckm, images: usize, with_places: bool, seed: u64, progress: &Pr
     if found.judged < FEW {
         return Ok(found);
     }
-    let preset: Vec<f64> = found.before.iter().map(|kernel| f64::from(kernel.weight)).collect();
-    let mut losses = trial.losses(&table, &preset);
+    let weights = |kernels: &[LeafKernel]| kernels.iter().map(|kernel| f64::from(kernel.weight)).collect::<Vec<_>>();
+    let mut losses = trial.losses(&table, &weights(&found.before));
     found.loss = [share(&losses); 2];
-    let places = if with_places && !found.is_cancelled { &used[..] } else { &[] };
-    match trial.places(places, &preset, &mut table, &mut losses, &mut found.kernels) {
+    let outcome = match besides {
+        _ if found.is_cancelled => Ok(()),
+        Besides::Nothing => Ok(()),
+        Besides::Places => trial.places(&used, &weights(&found.before), &mut table, &mut losses, &mut found.kernels),
+        Besides::Scales([], _) => Ok(()),
+        Besides::Scales(scales, learn) => learn_scales(ckm, scales, learn).and_then(|machine| match machine {
+            Some(machine) => trial.scales(scales, &machine, &mut table, &mut losses, &mut found),
+            None => {
+                found.is_without_scales = true;
+                Ok(())
+            }
+        }),
+    };
+    match outcome {
         Err(Error::Cancelled) => found.is_cancelled = true,
         outcome => outcome?,
     }
+    let preset = weights(&found.kernels);
     let learned = trial.learned_losses(&table, &preset);
     if trial.is_less(&learned, &losses, CLEARLY) {
         let all: Vec<usize> = (0..trial.images.len()).collect();
@@ -127,6 +204,26 @@ pub fn fit(ckm: &Ckm, images: usize, with_places: bool, seed: u64, progress: &Pr
     found.loss[1] = share(&losses);
     found.steps = trial.steps;
     Ok(found)
+}
+
+/// The machine that judges images by some scales, one a kind; none if it has other images than
+/// `ckm`.
+fn learn_scales(ckm: &Ckm, scales: &[(usize, ElementSource)], learn: impl FnOnce(&CkmOptions) -> Result<Ckm>) -> Result<Option<Ckm>> {
+    let mut machine = learn(&machine_of(&ckm.options, scales))?;
+    if !has_images_of(&machine, ckm) {
+        return Ok(None);
+    }
+    // An index takes no part in fitting.
+    if let Search::Shortlist { .. } = ckm.search {
+        machine.set_search(ckm.search)?;
+    }
+    Ok(Some(machine))
+}
+
+/// Whether a machine has the training images of another, in the same order. O(images).
+pub fn has_images_of(machine: &Ckm, other: &Ckm) -> bool {
+    let images = |ckm: &Ckm| ckm.examples().map(|(class, example)| (class, example.id)).collect::<Vec<_>>();
+    images(machine) == images(other)
 }
 
 fn share(losses: &[f64]) -> f64 {
@@ -215,11 +312,16 @@ impl<'a> Trial<'a> {
 
     /// The scores of some images by kind `k` alone with this kernel, its weight taken as 1.
     fn scores(&mut self, k: usize, kernel: LeafKernel, images: &[usize]) -> Result<Vec<Scores>> {
-        let kind = ElementKind { kernel, ..self.ckm.options.kinds[k].clone() };
-        let examples: Vec<&Kept> = self.ckm.examples().map(|(_, example)| &example.elements).collect();
+        self.scores_by(self.ckm, k, kernel, images)
+    }
+
+    /// The same by kind `k` of another machine of the same images.
+    fn scores_by(&mut self, ckm: &Ckm, k: usize, kernel: LeafKernel, images: &[usize]) -> Result<Vec<Scores>> {
+        let kind = ElementKind { kernel, ..ckm.options.kinds[k].clone() };
+        let examples: Vec<&Kept> = ckm.examples().map(|(_, example)| &example.elements).collect();
         let judge = |image: &Image| {
             self.progress.step()?;
-            Ok(self.ckm.kind_scores(k, &kind, &examples[image.place].get(), Without::Images(&image.without)))
+            Ok(ckm.kind_scores(k, &kind, &examples[image.place].get(), Without::Images(&image.without)))
         };
         let scores = images.par_iter().map(|&i| judge(&self.images[i])).collect::<Result<Vec<Scores>>>()?;
         self.steps += images.len() as u64;
@@ -248,6 +350,43 @@ impl<'a> Trial<'a> {
                     (kernels[k], *losses) = (kernel, other);
                 } else {
                     table[k] = now;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes, kind by kind, the scale that is clearly better than the one before; `machine` has one
+    /// kind for each.
+    fn scales(
+        &mut self,
+        scales: &[(usize, ElementSource)],
+        machine: &Ckm,
+        table: &mut [Vec<Scores>],
+        losses: &mut Vec<f64>,
+        found: &mut KernelFit,
+    ) -> Result<()> {
+        let all: Vec<usize> = (0..self.images.len()).collect();
+        self.progress.begin("Choosing the scales of pieces", (scales.len() * all.len()) as u64);
+        let mass = |scores: &[Scores]| scores.iter().map(|scores| scores.mass).sum::<f64>();
+        let mut weights: Vec<f64> = found.before.iter().map(|kernel| f64::from(kernel.weight)).collect();
+        for k in 0..table.len() {
+            let (start, elements, weight) = (losses.clone(), mass(&table[k]), weights[k]);
+            for (j, (_, source)) in scales.iter().enumerate().filter(|(_, (of, _))| *of == k) {
+                let scores = self.scores_by(machine, j, found.before[k], &all)?;
+                let even = (1e6 * weight * elements / mass(&scores)).round() / 1e6;
+                if !(even > 0.0 && even.is_finite()) {
+                    continue;
+                }
+                let now = (std::mem::replace(&mut table[k], scores), std::mem::replace(&mut weights[k], even));
+                let other = self.losses(table, &weights);
+                if self.is_less(&other, &start, CLEARLY) && share(&other) < share(losses) {
+                    *losses = other;
+                    found.kernels[k].weight = even as f32;
+                    found.scales.retain(|(of, _)| *of != k);
+                    found.scales.push((k, source.clone()));
+                } else {
+                    (table[k], weights[k]) = now;
                 }
             }
         }

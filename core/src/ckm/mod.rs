@@ -69,6 +69,7 @@ mod picture;
 #[cfg(feature = "images")]
 pub mod presets;
 mod regression;
+pub mod scales;
 mod search;
 mod shortlist;
 pub mod spf;

@@ -259,7 +259,7 @@ impl ElementSource {
         }
     }
 
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         match self {
             #[cfg(feature = "images")]
             Self::Orb(options) => options.check(),

@@ -1,5 +1,7 @@
 //! The usual settings of machines over pictures.
 
+use serde::{Deserialize, Serialize};
+
 use super::kernel::LeafKernel;
 use super::options::{CkmOptions, ElementKind, ElementSource};
 use crate::features::OrbOptions;
@@ -48,7 +50,7 @@ impl Preset {
 
 /// What is in the pictures of a machine: how much kinds and places count to begin with. They may be
 /// fitted to the images after that ([`super::fit`]).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Subject {
     /// Single things, upright and in the middle: options stay as they are.
     #[default]
@@ -60,6 +62,18 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// All subjects.
+    pub const ALL: [Self; 3] = [Self::Object, Self::Scene, Self::Texture];
+
+    /// Its name in commands and files: `object`, `scene` or `texture`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Object => "object",
+            Self::Scene => "scene",
+            Self::Texture => "texture",
+        }
+    }
+
     /// Changes the kernels of a machine's kinds to those for this subject.
     pub fn set(self, options: &mut CkmOptions) {
         for kind in &mut options.kinds {

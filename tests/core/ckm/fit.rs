@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use rayon::ThreadPoolBuilder;
-use tessera_core::ckm::fit::{KernelFit, fit};
+use tessera_core::ckm::fit::{KernelFit, fit, fit_scales, has_images_of};
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::presets::{Preset, Subject};
-use tessera_core::ckm::{Ckm, CkmOptions, Without};
+use tessera_core::ckm::scales::other_scales;
+use tessera_core::ckm::{Ckm, CkmOptions, ElementSource, Without};
 use tessera_core::progress::Progress;
 use tessera_core::{Error, Result, random};
 
@@ -115,4 +116,81 @@ fn subjects_change_how_kinds_and_places_count() {
     assert_eq!(Preset::Mixed.options().kinds.into_iter().map(|kind| (kind.kernel.weight, kind.kernel.cost)).collect::<Vec<_>>(), object);
     assert!(of(Subject::Scene).iter().zip(&object).all(|(scene, object)| scene.0 == object.0 && scene.1 < object.1));
     assert!(of(Subject::Texture).iter().zip(&object).all(|(texture, object)| texture.0 >= object.0 && texture.1 == 0.0));
+}
+
+/// Fits with the elements of one kind as another scale of the only kind.
+fn with_scale(kind: &str, scale: &str) -> (Ckm, ElementSource, KernelFit) {
+    let tells: BTreeMap<&str, Tells> = NOISY.into();
+    let (ckm, source) = (of(&options(&[(kind, 1.0)])), options(&[(scale, 1.0)]).kinds[0].source.clone());
+    let found = fit_scales(&ckm, ALL, &[(0, source.clone())], |options| learn(options, &tells), 0, &Progress::default()).unwrap();
+    (ckm, source, found)
+}
+
+#[test]
+fn a_scale_that_tells_clearly_more_is_taken() {
+    let (ckm, source, found) = with_scale("noise", "good");
+    assert_eq!((&found.scales, found.judged, found.steps), (&vec![(0, source)], ALL, 2 * ALL as u64), "{found:?}");
+    assert!(found.loss[1] < found.loss[0], "{found:?}");
+    let options = found.options(ckm.options());
+    assert_eq!(options.kinds[0].source.name(), "good");
+    assert!(right(&of(&options)) > right(&ckm));
+    let on = |threads: usize| ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| with_scale("noise", "good").2);
+    assert_eq!((on(1), on(3)), (found.clone(), found));
+}
+
+#[test]
+fn a_scale_that_tells_no_more_is_not_taken() {
+    let (ckm, _, found) = with_scale("good", "noise");
+    assert!(found.scales.is_empty() && !found.is_other() && found.loss[0] == found.loss[1], "{found:?}");
+    assert_eq!(&found.options(ckm.options()), ckm.options());
+}
+
+#[test]
+fn who_cancels_while_images_are_cut_at_other_scales_gets_the_best_without() {
+    let ckm = noisy();
+    let scales = [(0, options(&[("good", 1.0)]).kinds[0].source.clone())];
+    let found = fit_scales(&ckm, ALL, &scales, |_| Err(Error::Cancelled), 0, &Progress::default()).unwrap();
+    let without = KernelFit { is_cancelled: true, ..fitted(&ckm, ALL, false) };
+    assert_eq!((&found, found.is_cut_short()), (&without, false));
+    assert_eq!(found.kernels[0].weight, 0.0, "weights are fitted all the same");
+}
+
+#[test]
+fn scales_are_left_out_where_other_images_can_be_read() {
+    let ckm = noisy();
+    let scales = [(0, options(&[("good", 1.0)]).kinds[0].source.clone())];
+    let tells: BTreeMap<&str, Tells> = NOISY.into();
+    let without_first = |options: &CkmOptions| {
+        let mut other = learn(options, &tells)?;
+        let first = other.examples().next().unwrap().1.id;
+        other.remove(first);
+        assert!(!has_images_of(&other, &ckm));
+        Ok(other)
+    };
+    let found = fit_scales(&ckm, ALL, &scales, without_first, 0, &Progress::default()).unwrap();
+    assert_eq!(found, KernelFit { is_without_scales: true, ..fitted(&ckm, ALL, false) });
+    assert!(has_images_of(&ckm, &noisy()));
+}
+
+#[test]
+fn each_kind_that_counts_has_a_smaller_and_a_larger_scale() {
+    let mut options = Preset::Mixed.options();
+    options.kinds[2].kernel.weight = 0.0;
+    let cut = |source: &ElementSource| match source {
+        ElementSource::Orb(features) => features.patch,
+        ElementSource::Hog(features) => features.cell,
+        other => panic!("{other:?} does not count"),
+    };
+    let found = other_scales(&options);
+    assert_eq!(found.iter().map(|(k, _)| *k).collect::<Vec<_>>(), [0, 0, 1, 1]);
+    for pair in found.chunks(2) {
+        let now = cut(&options.kinds[pair[0].0].source);
+        assert!(cut(&pair[0].1) < now && now < cut(&pair[1].1), "{now} {pair:?}");
+    }
+    assert!(found.iter().all(|(k, source)| {
+        let mut other = options.clone();
+        other.kinds[*k].source = source.clone();
+        other.check().is_ok()
+    }));
+    assert!(other_scales(&self::options(&NOISE_FIRST)).is_empty(), "elements that the caller brings have one scale");
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use egui::{RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
 
 use tessera_core::ckm::accuracy::Estimate;
+use tessera_core::ckm::presets::Subject;
 use tessera_core::eval::report::{ClassScore, Report};
 
 use super::cluster_errors::cluster_errors_ui;
 use super::mislead::harm_ui;
 use super::unknown::unknown_ui;
-use crate::command::{Command, KindChoice, SearchChoice, WeightChoice};
+use crate::command::{Command, KindChoice, SearchChoice, WeightChoice, subject_words};
 use crate::gui::listing::Scope;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
@@ -257,9 +258,20 @@ fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     if !is_wide {
         ui.horizontal(|ui| weights_ui(ui, panel));
     }
+    let kinds = panel.desk.recognising().kinds().clone();
     ui.horizontal(|ui| {
-        let kinds = panel.desk.recognising().kinds().clone();
-        if let Some(choice) = choice_ui(ui, "Weights of kinds of pieces", &KindChoice::ALL, kinds.choice, KindChoice::words) {
+        if let Some(subject) = choice_ui(ui, "The images show", &Subject::ALL, kinds.setting.subject, subject_words) {
+            panel.ask(Command::ChooseSubject(subject));
+        }
+        if let Some(before) = kinds.before {
+            ui.add_space(24.0);
+            if ui.small_button("Back to what it was").on_hover_text(before).clicked() {
+                panel.ask(Command::KindsBack);
+            }
+        }
+    });
+    ui.horizontal(|ui| {
+        if let Some(choice) = choice_ui(ui, "Weights of kinds of pieces", &KindChoice::ALL, kinds.setting.choice, KindChoice::words) {
             panel.ask(Command::ChooseKinds(choice));
         }
         line(ui, RichText::new(kinds.words).weak()).on_hover_text("The weight of each kind in a score");

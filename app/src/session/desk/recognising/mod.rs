@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tessera_core::ckm::model::RecogniserModel;
+use tessera_core::ckm::presets::Subject;
 use tessera_core::ckm::weights::LearnOptions;
 use tessera_core::error::display;
 use tessera_core::eval::report::Report;
@@ -34,6 +35,7 @@ use crate::job::JobKind;
 use crate::session::collage::Collage;
 use crate::session::export::save_png;
 use crate::session::harm::{self, HarmReport, last_harm};
+use crate::session::kinds_kept::KindSetting;
 use crate::session::library_kinds::{KindUse, kind_use};
 use crate::session::library_weights::{self, WeightUse, weight_use};
 use crate::session::models;
@@ -100,8 +102,8 @@ pub(super) enum Message {
     Switched(Box<Known>),
     /// Which training images are compared was chosen; the last report is of before.
     Chosen(SearchChoice, Option<Judged>),
-    /// Which weights of pieces and of kinds are in use, and the last report on them.
-    Weighed(WeightUse, KindUse, Option<Judged>),
+    /// Which weights of pieces and of kinds are in use, and the last reports on them and on harm.
+    Weighed(WeightUse, KindUse, Option<Judged>, Option<HarmReport>),
     /// An answer.
     Recognised(Box<(Recognition, Drawn)>),
     /// Why an image could not be recognised.
@@ -162,8 +164,8 @@ impl Part for Recognising {
                 (self.search, self.report, self.harm) = (search, report, None);
                 self.recognise_again(ctx);
             }
-            Message::Weighed(weights, kinds, report) => {
-                (self.weights, self.kinds, self.report) = (weights, kinds, report);
+            Message::Weighed(weights, kinds, report, harm) => {
+                (self.weights, self.kinds, self.report, self.harm) = (weights, kinds, report, harm.map(Arc::new));
                 self.recognise_again(ctx);
             }
             Message::Harm(harm) => self.harm = Some(Arc::new(harm)),
@@ -458,11 +460,13 @@ pub(super) fn choose_weights(ctx: &mut Context, choice: WeightChoice) {
     });
 }
 
-/// Chooses how much kinds of elements and their places count. What was not fitted yet is fitted
-/// first.
-pub(super) fn choose_kinds(ctx: &mut Context, choice: KindChoice) {
+/// Chooses what the images show, or how much kinds of elements and their places count, or both.
+/// What was not fitted yet is fitted first.
+pub(super) fn choose_kinds(ctx: &mut Context, subject: Option<Subject>, choice: Option<KindChoice>) {
     ctx.library_job(JobKind::FitKinds, move |session, library| {
-        let is_fitted = session.choose_kinds(library, choice)? || session.fit_kinds(library, choice)?;
+        let now = kind_use(&hold(library)).setting;
+        let setting = KindSetting { subject: subject.unwrap_or(now.subject), choice: choice.unwrap_or(now.choice) };
+        let is_fitted = session.choose_kinds(library, setting)? || session.fit_kinds(library, setting)?;
         let mut told = vec![DeskMessage::from(Message::Switched(Box::new(Known::of(&hold(library)))))];
         if session.progress().is_cancelled() {
             let kept = "Stopped; the best so far is kept";
@@ -473,9 +477,19 @@ pub(super) fn choose_kinds(ctx: &mut Context, choice: KindChoice) {
     });
 }
 
-/// Which weights are in use, and the report on them.
+/// Lets kinds of elements count as they did before the last change of that.
+pub(super) fn kinds_back(ctx: &mut Context) {
+    ctx.library_job(JobKind::FitKinds, |session, library| {
+        if !session.kinds_back(library)? {
+            return Ok(DeskMessage::from(note("Nothing was changed so far")));
+        }
+        Ok(Message::Switched(Box::new(Known::of(&hold(library)))).into())
+    });
+}
+
+/// Which weights are in use, and the reports on them.
 fn weighed(library: &Library) -> Message {
-    Message::Weighed(weight_use(library), kind_use(library), judged(library))
+    Message::Weighed(weight_use(library), kind_use(library), judged(library), last_harm(library))
 }
 
 /// Finds what each training image does to the answers about judged images.
