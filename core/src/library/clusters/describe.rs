@@ -70,7 +70,7 @@ pub fn titles(clusters: &[ImageCluster]) -> Vec<String> {
     let plain: Vec<String> = clusters.iter().map(ImageCluster::title).collect();
     let taken: BTreeSet<&String> = plain.iter().collect();
     let mut last: BTreeMap<&String, usize> = BTreeMap::new();
-    let mut own = |title| {
+    let own = |title| {
         let Some(last) = last.get_mut(title) else {
             last.insert(title, 1);
             return title.clone();
@@ -83,7 +83,7 @@ pub fn titles(clusters: &[ImageCluster]) -> Vec<String> {
             }
         }
     };
-    plain.iter().map(|title| own(title)).collect()
+    plain.iter().map(own).collect()
 }
 
 /// Why fewer clusters than wanted have images, in a sentence; none where all have some.
