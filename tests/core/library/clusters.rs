@@ -126,7 +126,7 @@ fn an_act_that_fails_is_not_done_and_one_that_is_done_does_not_fail() {
     place.import(&library);
     let (found, acts) = (four(&library), hold(&library).state().history().len());
     refuse(&place, "model <> 'clusters'");
-    assert_eq!(merge(&library, &found).unwrap_err().reason(), "io");
+    assert!(merge(&library, &found).is_err());
     assert_eq!(hold(&library).state().history().len(), acts);
     accept(&place);
     refuse(&place, &format!("model = 'clusters' AND event > {}", last_kept(&place)));

@@ -20,7 +20,11 @@ const MOST: usize = 60;
 /// The name of a new class, or another name of one. Returns whether the window is to be closed.
 pub(super) fn class_name_ui(ui: &mut Ui, panel: &mut Panel<'_>, old: Option<&str>) -> bool {
     let mut close = false;
-    ui.heading(old.map_or_else(|| "New class".to_owned(), |old| format!("Rename {old}")));
+    ui.heading(match (old, panel.view.selection.ids().len()) {
+        (Some(old), _) => format!("Rename {old}"),
+        (None, 0) => "New class".to_owned(),
+        (None, images) => format!("Name {}", count(images, "image")),
+    });
     let entered = field_ui(ui, &mut panel.view.draft, "Class name", "For example: heron");
     if old.is_none() && !panel.view.selection.is_empty() {
         offered_ui(ui, panel);

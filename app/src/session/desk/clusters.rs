@@ -377,7 +377,8 @@ impl Clusters {
     /// Finds clusters that are lost again, by what was asked for; not again if that was stopped.
     fn make_again_if_due(&mut self, ctx: &mut Context, lost: Option<ClusterAim>) {
         let is_busy = ctx.jobs.is_importing() || ctx.jobs.is_running(&JobKind::FindClusters);
-        if let Some(aim) = lost.filter(|_| self.is_watched && !is_busy && !self.is_made_again) {
+        let has_images = ctx.state().is_some_and(|state| state.images().next().is_some());
+        if let Some(aim) = lost.filter(|_| self.is_watched && has_images && !is_busy && !self.is_made_again) {
             self.is_made_again = true;
             self.find(ctx, aim);
         }

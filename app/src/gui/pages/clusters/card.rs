@@ -119,6 +119,8 @@ impl ClustersView {
         response.context_menu(|ui| image_menu_ui(ui, panel, images[0]));
         let builder = UiBuilder::new().id_salt("line").max_rect(rect).layout(Direction::left_to_right(Align::Center));
         ui.scope_builder(builder, |ui| {
+            // Words that can be marked would take the press on the cluster that they stand on.
+            ui.style_mut().interaction.selectable_labels = false;
             let mut is_chosen = is_whole;
             let is_part = !is_whole && chosen.counts[place] > 0;
             let check = ui.add(Checkbox::without_text(&mut is_chosen).indeterminate(is_part));

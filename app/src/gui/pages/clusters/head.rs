@@ -64,17 +64,15 @@ impl ClustersView {
             if !is_same {
                 let button = main_button(ui, "Find clusters").on_hover_text("Changes nothing in the library; can be stopped at any time");
                 if button.clicked() || is_asked || is_entered {
-                    self.wish = None;
                     panel.ask(Command::FindClusters(aim));
                 }
                 return;
             }
+            self.wish = None;
             let go_on = ui.button(GO_ON).on_hover_text("Twenty more passes over the images, from where it ended");
             if go_on.clicked() || is_asked {
-                self.wish = None;
                 panel.ask(Command::FindClusters(aim));
             } else if ui.button(ANEW).on_hover_text("Finds other clusters, from another start; names stay").clicked() {
-                self.wish = None;
                 panel.view.selection.clear();
                 panel.ask(Command::FindClusters(ClusterAim { seed: aim.seed.wrapping_add(1), ..aim }));
             }
