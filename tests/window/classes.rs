@@ -97,7 +97,7 @@ fn a_class_among_many_is_chosen_by_typing() {
     // that only has it within.
     for (typed, class) in [("GNU", "gnu"), ("breed 17", "breed 17"), ("nu", "nu"), ("nothing like it", "nothing like it")] {
         world.run(Command::Label(vec![ItemId(one)], UserLabel::NoClass));
-        world.rest();
+        world.until("it has none", |app| app.desk().state().unwrap().image(ItemId(one)).unwrap().label().is_none());
         world.press("Label as…");
         world.type_into("Filter classes", typed);
         world.key(Key::Enter);

@@ -15,7 +15,6 @@ mod networks;
 mod recognise;
 mod search;
 mod similar;
-#[cfg(feature = "snapshots")]
 mod snapshots;
 mod views;
 mod world;

@@ -146,16 +146,19 @@ fn visit(look: &Look) {
 }
 
 #[test]
+#[ignore = "wants Mesa's Vulkan driver"]
 fn every_page_looks_as_it_did() {
     visit(&Look { name: "light", theme: "Light", size: [1280.0, 800.0], views: None });
 }
 
 #[test]
+#[ignore = "wants Mesa's Vulkan driver"]
 fn pages_look_as_they_did_in_the_dark() {
     visit(&Look { name: "dark", theme: "Dark", size: [1280.0, 800.0], views: Some(&["browse", "recognise", "train", "library", "keys"]) });
 }
 
 #[test]
+#[ignore = "wants Mesa's Vulkan driver"]
 fn every_page_looks_as_it_did_in_a_small_window() {
     visit(&Look { name: "small", theme: "Light", size: [800.0, 600.0], views: None });
 }

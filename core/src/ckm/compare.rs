@@ -226,7 +226,8 @@ fn dense_bests(
 
 /// The larger of each lane's best so far and its kernel's value. Arrays go in and out by value, so
 /// that the compiler sees sixteen lanes and not eight rows; and a new one goes out, for it would
-/// write to places of the old one under a mask, which takes AMD's processors long with AVX2.
+/// write to places of the old one under a mask, which takes AMD's processors long with AVX2. What
+/// is added is far from overflowing; checks of that would undo the lanes in tests.
 #[inline(always)]
 fn larger(
     queries: &Queries<'_>,
@@ -237,11 +238,13 @@ fn larger(
     weights: [f32; LANES],
     bests: [f32; LANES],
 ) -> [f32; LANES] {
-    std::array::from_fn(|i| {
-        let square = (own + norms[i] - 2 * dots[i]) as f32;
+    let mut found = [0.0; LANES];
+    for i in 0..LANES {
+        let square = own.wrapping_add(norms[i]).wrapping_sub(dots[i].wrapping_mul(2)) as f32;
         let value = queries.kernel.likeness(square.sqrt() * (1.0 / queries.unit)) + nearness[i] + weights[i];
-        most(value, bests[i])
-    })
+        found[i] = most(value, bests[i]);
+    }
+    found
 }
 
 /// For each lane the largest kernel with its weight, the kernel without it, and the block it is in.
