@@ -176,7 +176,9 @@ fn the_way_through_without_a_window() {
     until(&mut desk, "it is found no more", |desk| desk.searching().hits().is_some_and(|hits| hits.hits.is_empty()));
 
     // Another class was there for a while, so the recogniser is judged again: its terms move.
-    until(&mut desk, "it is judged", |desk| !desk.jobs().is_busy());
+    until(&mut desk, "it is judged by the classes that are there", |desk| {
+        !desk.jobs().is_busy() && desk.recognising().report().is_some_and(|(report, _)| report.classes == ["disc", "grid"])
+    });
     desk.run(Command::Recognise(ImageQuery::Item(id)));
     until(&mut desk, "it is recognised", |desk| desk.recognising().recognition().is_some());
     let own = Arc::clone(desk.recognising().recognition().unwrap());

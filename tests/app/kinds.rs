@@ -39,7 +39,7 @@ fn opened(world: &World) -> (Session, Mutex<Library>) {
 }
 
 fn kernels(library: &Mutex<Library>) -> Vec<LeafKernel> {
-    hold(library).recogniser().ckm().options().kinds.iter().map(|kind| kind.kernel).collect()
+    hold(library).recogniser().ckm().options().kernels()
 }
 
 fn costs(library: &Mutex<Library>) -> Vec<f32> {
@@ -90,7 +90,14 @@ fn a_library_is_told_what_its_images_show() {
     assert_eq!(told(&train(&["--kinds", "back"])), told(&object), "and that is taken back the same way");
     world.run(["train", "lib.tessera", "--kinds", "back", "--preset", "scene"]).ended(2).complains("brings the preset of before");
     world.run(["import", "other.tessera", "toys"]).ended(0);
-    world.run(["train", "other.tessera", "--kinds", "back"]).ended(2).complains("was not changed so far");
+    world.run(["train", "other.tessera", "--kinds", "back"]).ended(65).complains("to take back, found none so far");
+    let said = world.run(["train", "other.tessera", "--preset", "texture", "--kinds", "preset"]).ended(0).stdout;
+    assert!(said.contains("In use now: Surfaces, as usual: "), "{said}");
+    // It can be told before there are classes.
+    world.run(["import", "one.tessera", "toys", "--labels", "none"]).ended(0);
+    let said = world.run(["train", "one.tessera", "--preset", "texture"]).ended(0).stdout;
+    assert!(said.contains("There are no two classes") && said.contains("In use now: Surfaces, fitted"), "{said}");
+    assert_eq!(world.run(["train", "one.tessera", "--kinds", "preset", "--json"]).ended(0).object()["preset"], "texture");
 }
 
 #[test]

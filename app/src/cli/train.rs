@@ -27,12 +27,12 @@ use super::librarian::Librarian;
 use super::network_args::Elements;
 use super::output::{Failures, Output};
 use super::switch::Switch;
-use crate::command::{KindChoice, WeightChoice};
+use crate::command::{KindChoice, WeightChoice, subject_words};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
 use crate::session::kinds_kept::KindSetting;
 use crate::session::library::{MODEL_ENDING, what_is};
-use crate::session::library_kinds::{kind_in_words, kind_use, kinds_in_words, scale_in_words};
+use crate::session::library_kinds::{KindUse, kind_in_words, kind_use, kinds_in_words, scale_in_words};
 use crate::session::models;
 use crate::session::reports::{against_largest_class, last_report, told_apart};
 use crate::session::train::{TrainOptions, Trained};
@@ -88,6 +88,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     }
     let told = Told {
         preset: arguments.build.options.is_none().then(|| subject(&arguments.build)),
+        in_use: None,
         kinds: kinds.as_ref().map(|found| found.loss),
         scales: kinds.filter(|_| options.scales).map(|found| scaled(&found, ckm.options())),
         recalls: recalls(ckm.classes().iter().map(|class| class.name.as_str()), accuracy.as_ref()),
@@ -137,15 +138,17 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
             })?;
         }
         out.watched(session.progress(), || choose_kinds(session, library, build))?;
-        if arguments.learned_features.is_some() || arguments.words_network.is_some() {
-            // The switch is for libraries that have nothing to judge, too.
+        let is_chosen = build.kinds.is_some() || build.preset.is_some();
+        if is_chosen || arguments.learned_features.is_some() || arguments.words_network.is_some() {
+            // Choices are for libraries that have nothing to judge, too.
             let library = hold(library);
             if library.recogniser().ckm().classes().len() < 2 {
-                let learned = library.learned_features()?;
+                let (learned, kinds) = (library.learned_features()?, kind_use(&library));
                 let words = if learned.is_on { "on" } else { "off" };
+                let chosen = if is_chosen { in_use(&kinds) } else { String::new() };
                 out.answer(
-                    || json!({"learned_features": learned.recognises}),
-                    || format!("Learned features are {words}. There are no two classes to judge the recogniser by."),
+                    || json!({"learned_features": learned.recognises, "preset": kinds.setting.subject.name()}),
+                    || format!("Learned features are {words}. There are no two classes to judge the recogniser by.{chosen}"),
                 );
                 return Ok(None);
             }
@@ -157,7 +160,8 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         let report = last_report(&library).map(|(_, report)| report).unwrap_or_default();
         let recalls = recalls(report.classes.iter().map(String::as_str), report.accuracy.as_ref());
         let kinds = kind_use(&library);
-        let told = Told { preset: Some(kinds.setting.subject), kinds: kinds.loss, scales: None, recalls };
+        let in_use = is_chosen.then(|| in_use(&kinds));
+        let told = Told { preset: Some(kinds.setting.subject), in_use, kinds: kinds.loss, scales: None, recalls };
         Ok(Some((models::model(&library)?, missing, ms, weights, told)))
     })?;
     let Some((model, missing, ms, weights, told)) = judged else { return Ok(Done::Whole) };
@@ -177,15 +181,15 @@ fn choose_kinds(session: &Session, library: &Mutex<Library>, build: &Build) -> t
     let now = kind_use(&hold(library)).setting;
     match (build.kinds, build.preset) {
         (None, None) => {}
-        (Some(args::Kinds::Back), None) => {
-            if !session.kinds_back(library)? {
-                let expected = "left out: how kinds count was not changed so far";
-                return Err(Error::Option { name: "--kinds", found: "back".into(), expected });
-            }
-        }
         (Some(args::Kinds::Back), Some(_)) => {
             let expected = "left out beside `--kinds back`, which brings the preset of before";
             return Err(Error::Option { name: "--preset", found: "given".into(), expected });
+        }
+        (Some(args::Kinds::Back), None) => {
+            if !session.kinds_back(library)? {
+                let (expected, found) = ("a change of how kinds count, to take back", "none so far");
+                return Err(Error::data(hold(library).folder(), expected, found, "leave `--kinds back` out"));
+            }
         }
         (kinds, preset) => {
             let choice = if kinds.is_some() { kind_choice(build)? } else { now.choice };
@@ -212,6 +216,8 @@ const TOLD: usize = 30;
 struct Told {
     /// What is in the images, unless options come from a file.
     preset: Option<Subject>,
+    /// How kinds count in a library, in a sentence that follows others, where that was chosen.
+    in_use: Option<String>,
     /// The log loss of left-out images with usual and with fitted kinds, if these were fitted.
     kinds: Option<[f64; 2]>,
     /// What choosing scales came to, as sentences that follow others, if that was wanted.
@@ -274,9 +280,10 @@ fn answer(
                 let _ = write!(of_classes, "\n  ... and {} more classes, which --json lists", told.recalls.len() - TOLD);
             }
             format!(
-                "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}{}{}\nThe model is in {}",
+                "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}{}{}{}\nThe model is in {}",
                 if ckm.options().has_network_cells() { ", learned features" } else { "" },
                 weights.map_or_else(String::new, |(report, ms)| learned(report, *ms)),
+                told.in_use.as_deref().unwrap_or_default(),
                 told.kinds.map_or_else(String::new, |loss| fitted(loss, ckm.options())),
                 told.scales.as_deref().unwrap_or_default(),
                 display(to)
@@ -307,6 +314,14 @@ fn kind_in_json(kind: &ElementKind) -> serde_json::Value {
     let LeafKernel { weight, cost, reach, .. } = kind.kernel;
     json!({"kind": kind.source.name(), "weight": plain(weight), "cost": plain(cost), "reach": plain(reach),
         "scale": scale_in_words(&kind.source)})
+}
+
+/// How kinds count in a library now, as a sentence that follows others; their weights are told
+/// after it where they were fitted.
+fn in_use(kinds: &KindUse) -> String {
+    let KindSetting { subject, choice } = kinds.setting;
+    let weights = if kinds.loss.is_some() { String::new() } else { format!(": {}", kinds.words) };
+    format!("\nIn use now: {}, {}{weights}.", subject_words(subject).0, choice.words().0.to_lowercase())
 }
 
 /// What fitting kinds came to, as sentences that follow others.

@@ -259,8 +259,11 @@ fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.horizontal(|ui| weights_ui(ui, panel));
     }
     let kinds = panel.desk.recognising().kinds().clone();
+    // What was chosen is shown while it is being fitted, too.
+    let is_fitting = panel.desk.jobs().is_running(&JobKind::FitKinds);
+    let wished = panel.desk.recognising().wished_kinds().filter(|_| is_fitting).unwrap_or(kinds.setting);
     ui.horizontal(|ui| {
-        if let Some(subject) = choice_ui(ui, "The images show", &Subject::ALL, kinds.setting.subject, subject_words) {
+        if let Some(subject) = choice_ui(ui, "The images show", &Subject::ALL, wished.subject, subject_words) {
             panel.ask(Command::ChooseSubject(subject));
         }
         if let Some(before) = kinds.before {
@@ -271,10 +274,11 @@ fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
     });
     ui.horizontal(|ui| {
-        if let Some(choice) = choice_ui(ui, "Weights of kinds of pieces", &KindChoice::ALL, kinds.setting.choice, KindChoice::words) {
+        if let Some(choice) = choice_ui(ui, "Balance of kinds", &KindChoice::ALL, wished.choice, KindChoice::words) {
             panel.ask(Command::ChooseKinds(choice));
         }
-        line(ui, RichText::new(kinds.words).weak()).on_hover_text("The weight of each kind in a score");
+        let words = if wished == kinds.setting { kinds.words } else { format!("being fitted; until then {}", kinds.words) };
+        line(ui, RichText::new(words).weak()).on_hover_text("The weight of each kind in a score");
     });
     if let (WeightChoice::Uniform, Some([uniform, learned])) = (weights, used.right) {
         let uniform = format!("{:.1} %", 100.0 * uniform);

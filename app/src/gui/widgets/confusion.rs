@@ -12,25 +12,32 @@ use crate::session::confusions::Confusion;
 const ROW: f32 = 20.0;
 const LISTED: f32 = 9.0;
 const NUMBER: f32 = 74.0;
+/// The width of the names of rows, and that of the names of columns at most, which are turned by an
+/// angle.
+const NAMES: f32 = 110.0;
+const COLUMN: f32 = 170.0;
+const TURNED: f32 = 0.9;
 
 /// Shows the confusion matrix of some classes of a report, with their scores. Returns the cell that
 /// was pressed: true class and given class.
 pub fn confusion_ui(ui: &mut Ui, report: &Report, scores: &[ClassScore], classes: &[usize]) -> Option<(String, String)> {
     let n = classes.len();
     let side = if n <= 12 { 46.0 } else { 34.0 };
-    let (names, head) = (110.0, 74.0);
     let mut pressed = None;
     ScrollArea::both().id_salt("confusion").max_height(560.0).auto_shrink([false, true]).show(ui, |ui| {
-        let (rect, _) = ui.allocate_exact_size(vec2(names + side * n as f32 + 40.0, head + side * n as f32), Sense::hover());
         let font = TextStyle::Small.resolve(ui.style());
         let text = ui.visuals().text_color();
-        for (i, name) in classes.iter().map(|class| &report.classes[*class]).enumerate() {
+        let columns: Vec<_> = classes.iter().map(|class| class_line(ui, &report.classes[*class], COLUMN, text)).collect();
+        let longest = columns.iter().map(|name| name.size().x).fold(0.0, f32::max);
+        let (names, head) = (NAMES, longest * TURNED.sin() + 16.0);
+        let size = vec2(names + side * n as f32 + (longest * TURNED.cos() - side / 2.0).max(0.0) + 8.0, head + side * n as f32);
+        let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+        for ((i, name), column) in classes.iter().map(|class| &report.classes[*class]).enumerate().zip(columns) {
             let row = class_line(ui, name, names - 10.0, text);
             let y = rect.top() + head + side * (i as f32 + 0.5);
             ui.painter().galley(pos2(rect.left() + names - 8.0 - row.size().x, y - row.size().y / 2.0), row, text);
-            let column = class_line(ui, name, head * 1.3, text);
             let x = rect.left() + names + side * (i as f32 + 0.5);
-            let turned = egui::epaint::TextShape::new(pos2(x - 6.0, rect.top() + head - 8.0), column, text).with_angle(-0.9);
+            let turned = egui::epaint::TextShape::new(pos2(x - 6.0, rect.top() + head - 8.0), column, text).with_angle(-TURNED);
             ui.painter().add(turned);
         }
         for ((y, &truth), (x, &given)) in

@@ -71,6 +71,8 @@ pub struct Recognising {
     search: SearchChoice,
     weights: WeightUse,
     kinds: KindUse,
+    /// What was last chosen of that.
+    wished_kinds: Option<KindSetting>,
     learned: LearnedFeatures,
     /// The pair of encoders by which words find images.
     words_network: Option<WordsNetwork>,
@@ -79,7 +81,7 @@ pub struct Recognising {
     /// Whether the library has changed since it was last looked whether an evaluation is due.
     may_be_due: bool,
     /// The labelled images and the classes when one was last started without a request of the user.
-    tried: (usize, usize),
+    tried: (usize, Vec<String>),
 }
 
 /// A model that was loaded.
@@ -154,7 +156,7 @@ impl Part for Recognising {
                 if before.0 != self.learned.is_on {
                     ctx.announce(Event::Learned(self.learned.is_on));
                 }
-                (self.may_be_due, self.tried) = (true, (0, 0));
+                (self.may_be_due, self.tried) = (true, Default::default());
                 self.recognise_again(ctx);
                 if before != (true, name(&self.words_network)) {
                     self.compute_learned(ctx);
@@ -239,6 +241,11 @@ impl Recognising {
     /// The weights of the library's recogniser, and what learned ones are worth.
     pub fn weights(&self) -> WeightUse {
         self.weights
+    }
+
+    /// What was last chosen of how kinds count; it is in use once what it takes is fitted.
+    pub fn wished_kinds(&self) -> Option<KindSetting> {
+        self.wished_kinds
     }
 
     /// How much kinds of elements and their places count.
@@ -400,11 +407,41 @@ impl Recognising {
         classes.dedup();
         classes.sort_unstable();
         classes.dedup();
-        let has_grown = images >= 2 * self.tried.0 || classes.len() > self.tried.1;
-        if has_grown && reports::is_judging_due(self.report.as_ref().map(|judged| &*judged.report), classes.iter().copied(), images) {
-            self.tried = (images, classes.len());
+        let is_other = images >= 2 * self.tried.0 || !classes.iter().eq(&self.tried.1);
+        if is_other && reports::is_judging_due(self.report.as_ref().map(|judged| &*judged.report), classes.iter().copied(), images) {
+            self.tried = (images, classes.into_iter().map(str::to_owned).collect());
             judge(ctx, true);
         }
+    }
+
+    /// Chooses what the images show, or how much kinds of elements and their places count, or both.
+    /// What was not fitted yet is fitted first.
+    pub(super) fn choose_kinds(&mut self, ctx: &mut Context, subject: Option<Subject>, choice: Option<KindChoice>) {
+        let with = move |now: KindSetting| KindSetting { subject: subject.unwrap_or(now.subject), choice: choice.unwrap_or(now.choice) };
+        let now = self.wished_kinds.filter(|_| ctx.jobs.is_running(&JobKind::FitKinds)).unwrap_or(self.kinds.setting);
+        self.wished_kinds = Some(with(now));
+        ctx.library_job(JobKind::FitKinds, move |session, library| {
+            let setting = with(kind_use(&hold(library)).setting);
+            let is_fitted = session.choose_kinds(library, setting)? || session.fit_kinds(library, setting)?;
+            let mut told = vec![DeskMessage::from(Message::Switched(Box::new(Known::of(&hold(library)))))];
+            if session.progress().is_cancelled() {
+                let kept = "Stopped; the best so far is kept";
+                let usual = "Stopped before enough images were judged; kinds stay as usual until they are judged again";
+                told.push(note(if is_fitted { kept } else { usual }).into());
+            }
+            Ok(told)
+        });
+    }
+
+    /// Lets kinds of elements count as they did before the last change of that.
+    pub(super) fn kinds_back(&mut self, ctx: &mut Context) {
+        self.wished_kinds = None;
+        ctx.library_job(JobKind::FitKinds, |session, library| {
+            if !session.kinds_back(library)? {
+                return Ok(DeskMessage::from(note("Nothing was changed so far")));
+            }
+            Ok(Message::Switched(Box::new(Known::of(&hold(library)))).into())
+        });
     }
 }
 
@@ -457,33 +494,6 @@ pub(super) fn choose_weights(ctx: &mut Context, choice: WeightChoice) {
             )
         };
         Ok(vec![weighed(&hold(library)).into(), done(words).into()])
-    });
-}
-
-/// Chooses what the images show, or how much kinds of elements and their places count, or both.
-/// What was not fitted yet is fitted first.
-pub(super) fn choose_kinds(ctx: &mut Context, subject: Option<Subject>, choice: Option<KindChoice>) {
-    ctx.library_job(JobKind::FitKinds, move |session, library| {
-        let now = kind_use(&hold(library)).setting;
-        let setting = KindSetting { subject: subject.unwrap_or(now.subject), choice: choice.unwrap_or(now.choice) };
-        let is_fitted = session.choose_kinds(library, setting)? || session.fit_kinds(library, setting)?;
-        let mut told = vec![DeskMessage::from(Message::Switched(Box::new(Known::of(&hold(library)))))];
-        if session.progress().is_cancelled() {
-            let kept = "Stopped; the best so far is kept";
-            let usual = "Stopped before enough images were judged; kinds stay as usual until they are judged again";
-            told.push(note(if is_fitted { kept } else { usual }).into());
-        }
-        Ok(told)
-    });
-}
-
-/// Lets kinds of elements count as they did before the last change of that.
-pub(super) fn kinds_back(ctx: &mut Context) {
-    ctx.library_job(JobKind::FitKinds, |session, library| {
-        if !session.kinds_back(library)? {
-            return Ok(DeskMessage::from(note("Nothing was changed so far")));
-        }
-        Ok(Message::Switched(Box::new(Known::of(&hold(library)))).into())
     });
 }
 
