@@ -51,6 +51,7 @@ pub mod features;
 pub mod hamming;
 pub mod hash;
 pub mod ids;
+pub mod joined;
 #[cfg(feature = "images")]
 pub mod json;
 pub mod layout;

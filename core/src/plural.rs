@@ -18,6 +18,16 @@ pub fn grouped(n: usize) -> String {
     words
 }
 
+/// `3`, `3 and 7`, `3, 5 and 7`.
+pub fn listed(items: impl IntoIterator<Item = impl ToString>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    match items.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        Some((last, _)) => last.clone(),
+        None => String::new(),
+    }
+}
+
 /// `1 pass`, `2 passes`.
 pub fn passes(n: usize) -> String {
     format!("{n} pass{}", if n == 1 { "" } else { "es" })

@@ -159,7 +159,7 @@ fn clusters_are_merged_and_images_told_together_and_apart() {
     // More images apart than there are clusters: that cannot be, and what is there stays.
     let (some, there): (Vec<ItemId>, _) = (answer(&desk).all().into_iter().take(5).collect(), answer(&desk).kept.clone());
     run(&mut desk, Command::SayBond(some, Bond::Apart));
-    assert!(desk.clusters().failure().unwrap().contains("or more clusters"), "{:?}", desk.clusters().failure());
+    assert!(desk.clusters().failure().unwrap().contains("or more, which are enough"), "{:?}", desk.clusters().failure());
     assert_eq!(answer(&desk).kept, there);
     desk.run(Command::Undo);
     until(&mut desk, "it is taken back", |desk| answer(desk).pairs == [1, 0]);

@@ -78,6 +78,14 @@ fn colours_may_say_clusters() {
     let legend = map(&world, "--to map.svg --rounds 5 --colour cluster")["legend"].clone();
     let sizes = |list: &Value, key: &str| list.as_array().unwrap().iter().map(|one| one[key].clone()).collect::<Vec<_>>();
     assert_eq!(sizes(&legend, "images"), sizes(&found["list"], "size"), "{legend} {found}");
+    // A cluster that is called by a class has the colour of that class; no two have one.
+    let name = format!("{}=disc", found["list"][1]["cluster"]);
+    world.run(["cluster", "lib.tessera", "--name", &name]).ended(0);
+    let by_class = map(&world, "--to map.svg --rounds 5")["legend"].clone();
+    let disc = by_class.as_array().unwrap().iter().find(|entry| entry["name"] == "disc").unwrap()["colour"].clone();
+    let legend = map(&world, "--to map.svg --rounds 5 --colour cluster")["legend"].clone();
+    let of_disc = legend.as_array().unwrap().iter().filter(|entry| entry["colour"] == disc);
+    assert_eq!(of_disc.map(|entry| entry["name"].clone()).collect::<Vec<_>>(), ["disc"], "{legend}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The floors of `core`, lowest first. A module uses only lower floors; modules of one floor do not
 /// know each other.
 const CORE: &[&[&str]] = &[
-    &["error", "random", "ids", "descriptor", "hash", "raw_path", "storage", "bytes", "plural", "utc", "once"],
+    &["error", "random", "ids", "descriptor", "hash", "raw_path", "storage", "bytes", "plural", "utc", "once", "joined"],
     &["progress", "envelope", "sparse", "learn", "json"],
     &["linalg"],
     &["nearest"],

@@ -12,12 +12,13 @@ use tessera_core::library::clusters::{ClusterAim, ImageCluster, KeptClusters, un
 use tessera_core::library::event::{EventId, UserLabel};
 use tessera_core::library::looks::Look;
 use tessera_core::library::{Library, hold};
+use tessera_core::plural::listed;
 
 use super::Done;
 use super::acts::tell;
 use super::librarian::{Finder, Librarian, count};
 use super::library_args::Cluster;
-use crate::session::clusters::write_clusters;
+use crate::session::clusters::{NOT_FOLLOWED, write_clusters};
 
 /// Iterations where none are asked for.
 const ITERATIONS: u32 = 20;
@@ -120,24 +121,21 @@ fn changed(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &Clus
     let found = match (arguments.split, &arguments.merge[..]) {
         (None, []) => return Ok(None),
         (Some(cluster), _) => cluster.to_string(),
-        (None, clusters) => format!("{clusters:?}"),
+        (None, clusters) => listed(clusters),
     };
     let name = if arguments.split.is_some() { "--split" } else { "--merge" };
     let expected = "numbers of clusters that `tessera cluster` told of";
     let Some(kept) = hold(library).clusters()? else { return Err(Error::Option { name, found, expected }) };
     librarian.out.watched(librarian.session.progress(), || librarian.session.load_looks(library, Some(&kept.look())))?;
     let session = librarian.session;
-    let changed = match arguments.split {
-        Some(cluster) => {
-            let (changed, two) = session.on_threads(|| kept.split(library, cluster, session.progress()))?;
-            hold(library).change_clusters(&kept, changed, |library| library.say_bond(&two, Bond::Apart))?
-        }
-        None => {
-            let (changed, images) = kept.merged(&arguments.merge)?;
-            hold(library).change_clusters(&kept, changed, |library| library.say_bond(&images, Bond::Together))?
-        }
+    let change = match arguments.split {
+        Some(cluster) => session.on_threads(|| kept.split(library, cluster, session.progress()))?,
+        None => kept.merged(&arguments.merge)?,
     };
-    Ok(Some(changed.1))
+    let words = change.words.clone();
+    let (_, changed) = hold(library).change_clusters(&kept, change)?;
+    librarian.out.note(&words);
+    Ok(Some(changed))
 }
 
 /// Drops what was said of pairs of images, or says what is to be said, where that is asked for.
@@ -161,30 +159,24 @@ fn say(librarian: &Librarian<'_>, library: &mut Library, arguments: &Cluster) ->
     }
     let mut kept = library.clusters()?;
     let mut events: Vec<EventId> = Vec::new();
+    let mut one = |library: &mut Library, say: &dyn Fn(&mut Library) -> Result<Option<EventId>, Error>| -> Result<()> {
+        let (event, changed) = library.say_with_clusters(kept.take(), say)?;
+        events.extend(event);
+        kept = changed;
+        Ok(())
+    };
     if arguments.drop_pairs {
-        events.extend(say_one(library, &mut kept, Library::drop_bonds)?);
+        one(library, &Library::drop_bonds)?;
     }
     for (bond, pairs) in &said {
         for pair in pairs {
-            events.extend(say_one(library, &mut kept, |library| library.say_bond(pair, *bond))?);
+            one(library, &|library| library.say_bond(pair, *bond))?;
         }
     }
     for act in library.state().history().iter().filter(|act| events.contains(&act.id)) {
         librarian.out.note(&act.words);
     }
     Ok(true)
-}
-
-/// Says one thing of pairs of images, with the clusters that are there, which go with it.
-fn say_one(
-    library: &mut Library,
-    kept: &mut Option<KeptClusters>,
-    say: impl FnOnce(&mut Library) -> Result<Option<EventId>, Error>,
-) -> Result<Option<EventId>, Error> {
-    let Some(before) = kept else { return say(library) };
-    let (event, changed) = library.change_clusters(before, before.clone(), say)?;
-    *before = changed;
-    Ok(event)
 }
 
 /// Labels the images of a cluster.
@@ -224,6 +216,9 @@ fn answer(librarian: &Librarian<'_>, library: &Library, kept: &KeptClusters, clu
                 lines.push(format!("(the number that describes images best that took no part, of {})", tried.join(", ")));
             }
             lines.extend(unused(kept, clusters.len()).map(|words| format!("({words})")));
+            if !library.follows_pairs(kept) {
+                lines.push(format!("({NOT_FOLLOWED}; --iterations {ITERATIONS} follows it)"));
+            }
             lines.push(String::new());
             lines.extend(usual.iter().map(|cluster| in_words(library, cluster)));
             if !odd.is_empty() {

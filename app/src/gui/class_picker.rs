@@ -9,7 +9,7 @@ use super::panel::Panel;
 use super::theme;
 use super::widgets::class_line;
 use super::widgets::rows::rows_ui;
-use crate::session::class_tree::NameFilter;
+use crate::session::class_tree::{NameFilter, place_of_class};
 
 /// The height of an entry.
 const ROW: f32 = 22.0;
@@ -61,9 +61,7 @@ pub(super) fn class_picker_ui(ui: &mut Ui, panel: &Panel<'_>, now: Option<&str>)
     let classes = panel.classes();
     let listed: Vec<&String> = classes.iter().filter(|class| filter.fits(class)).collect();
     let name = text.trim();
-    let small = name.to_lowercase();
-    let exact = listed.iter().position(|class| *class == name);
-    let exact = exact.or_else(|| listed.iter().position(|class| class.to_lowercase() == small));
+    let exact = place_of_class(&listed, name);
     let new = Some(name).filter(|name| !name.is_empty() && exact.is_none());
     if !listed.is_empty() && (down || up) {
         let last = listed.len() - 1;

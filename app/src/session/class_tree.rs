@@ -3,6 +3,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+/// The place of the class that is meant by a name: that of this name, or else one that differs in
+/// capital letters alone. O(letters of all classes).
+pub fn place_of_class(classes: &[impl AsRef<str>], name: &str) -> Option<usize> {
+    let small = name.to_lowercase();
+    let exact = classes.iter().position(|class| class.as_ref() == name);
+    exact.or_else(|| classes.iter().position(|class| class.as_ref().to_lowercase() == small))
+}
+
 /// What a user types to find names: words that a name must contain, in any case and order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameFilter {

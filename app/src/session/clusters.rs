@@ -14,6 +14,8 @@ use super::Session;
 use super::copies::{ExportSize, check_empty, copies_into, copy};
 use super::export::{ExportOptions, check_new};
 
+/// That clusters are of before something was said of pairs of images, or taken back.
+pub const NOT_FOLLOWED: &str = "What was said of pairs has changed since these were found";
 /// The columns of the table of clusters.
 const COLUMNS: [&str; 7] = ["path", "image", "cluster", "name", "place", "outlier", "label"];
 

@@ -27,7 +27,7 @@ impl KeptOf {
     /// show, and on which fitted kernels are in use.
     pub(super) fn now(library: &Library) -> Self {
         let ckm = library.recogniser().ckm();
-        let kernels: Vec<LeafKernel> = ckm.options().kinds.iter().map(|kind| kind.kernel).collect();
+        let kernels = ckm.options().kernels();
         Self { ending: ending(library, &kernels), kernels, search: ckm.search() }
     }
 

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use tessera_core::Result;
-use tessera_core::ckm::CkmOptions;
 use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::presets::Subject;
 use tessera_core::library::Library;
@@ -150,15 +149,14 @@ impl KeptKinds {
 
     /// The kernels that are to be in use.
     pub(super) fn kernels(&self, library: &Library) -> Vec<LeafKernel> {
-        let fit = self.fit(library, self.setting).map(|fit| fit.kernels.clone());
-        fit.unwrap_or_else(|| preset_kernels(library, self.setting.subject))
+        self.now(library).kernels(library)
     }
 
     /// Takes another setting, and what was fitted for it, if something was; how it was before is
     /// remembered where that makes a difference.
     pub(super) fn change(&mut self, library: &Library, setting: KindSetting, fit: Option<KindFit>) {
         let was = self.now(library);
-        let kernels = self.kernels(library);
+        let kernels = was.kernels(library);
         self.put(fit);
         self.setting = setting;
         // That something is fitted for the first time is no change of what was chosen.
@@ -200,16 +198,10 @@ impl KindsBefore {
 
 /// The kernels of a library's kinds that a preset has.
 pub(super) fn preset_kernels(library: &Library, subject: Subject) -> Vec<LeafKernel> {
-    let mut options = with_kernels(library, library.recogniser().usual_kernels());
+    let recogniser = library.recogniser();
+    let mut options = recogniser.ckm().options().with_kernels(recogniser.usual_kernels());
     subject.set(&mut options);
-    options.kinds.iter().map(|kind| kind.kernel).collect()
-}
-
-/// The options of a library's recogniser with other kernels.
-pub(super) fn with_kernels(library: &Library, kernels: &[LeafKernel]) -> CkmOptions {
-    let mut options = library.recogniser().ckm().options().clone();
-    options.kinds.iter_mut().zip(kernels).for_each(|(kind, kernel)| kind.kernel = *kernel);
-    options
+    options.kernels()
 }
 
 /// The name under which a library keeps how its present kinds of elements count.

@@ -13,7 +13,7 @@ use tessera_core::library::import::hold;
 use super::Session;
 use super::harm;
 use super::kept_as::{KeptOf, check_remembered, name_places_apart};
-use super::kinds_kept::{KeptKinds, KindFit, KindSetting, kinds_name, preset_kernels, with_kernels};
+use super::kinds_kept::{KeptKinds, KindFit, KindSetting, kinds_name, preset_kernels};
 use super::library_weights;
 use crate::command::{KindChoice, subject_words};
 
@@ -138,7 +138,7 @@ pub fn kind_use(library: &Library) -> KindUse {
     let kept = KeptKinds::of(library);
     let before = kept.before.as_ref().map(|before| {
         let KindSetting { subject, choice } = before.setting;
-        let weights = kinds_in_words(&with_kernels(library, &before.kernels(library)));
+        let weights = kinds_in_words(&library.recogniser().ckm().options().with_kernels(&before.kernels(library)));
         format!("{}, {}: {weights}", subject_words(subject).0, choice.words().0.to_lowercase())
     });
     KindUse {
@@ -183,9 +183,8 @@ fn change(library: &mut Library, name: &str, change: impl FnOnce(&mut KeptKinds,
 
 fn put_to_use(library: &mut Library) -> Result<()> {
     let kernels = KeptKinds::of(library).kernels(library);
-    let now = library.recogniser().ckm().options().kinds.iter().map(|kind| kind.kernel);
-    if !now.eq(kernels.iter().copied()) {
-        library.set_kernels(Some(&kernels))?;
+    if library.recogniser().ckm().options().kernels() != kernels {
+        library.set_kernels(&kernels)?;
     }
     library_weights::restore(library);
     Ok(())

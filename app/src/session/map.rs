@@ -1,7 +1,7 @@
 //! The map of a collection: its images as points in the plane, near each other where they are
 //! alike; and what their colours mean.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -147,14 +147,15 @@ impl Colouring {
                 Self::of_values(images.iter().map(modified), None, day, "no file")
             }
             MapColour::Cluster => {
-                let titles = titles(clusters);
+                let (titles, colours) = (titles(clusters), cluster_colours(state, clusters));
                 let each = clusters.iter().zip(0..).flat_map(|(cluster, place)| cluster.images.iter().map(move |id| (*id, place)));
                 let places: HashMap<ItemId, u32> = each.collect();
                 Self::of_names(images.iter().map(|id| {
                     image(id)?;
                     let place = places.get(id).copied().unwrap_or(u32::MAX);
                     let title = titles.get(place as usize);
-                    Some((place, title.map_or(NO_CLUSTER, String::as_str), title.map_or(colours::UNKNOWN, |_| colours::class(place, None))))
+                    let colour = colours.get(place as usize).copied().unwrap_or(colours::UNKNOWN);
+                    Some((place, title.map_or(NO_CLUSTER, String::as_str), colour))
                 }))
             }
         }
@@ -216,6 +217,25 @@ impl Colouring {
 fn classes(state: &State) -> HashMap<Option<&str>, (u32, [u8; 3])> {
     let of = |(name, look): (_, ClassStyle)| (Some(name), (look.position, colours::class(look.position, look.colour)));
     state.classes().into_iter().map(of).collect()
+}
+
+/// A colour for each cluster, all different: that of the class whose name it bears, if no other
+/// cluster has it already, or else one that no class has.
+fn cluster_colours(state: &State, clusters: &[ImageCluster]) -> Vec<[u8; 3]> {
+    let classes = classes(state);
+    let mut taken: HashSet<[u8; 3]> = classes.values().map(|(_, colour)| *colour).collect();
+    let mut of_classes: HashMap<&str, [u8; 3]> = classes.into_iter().filter_map(|(class, (_, colour))| Some((class?, colour))).collect();
+    let (mut colours, mut given) = (vec![None; clusters.len()], HashSet::new());
+    // Those with more right to the name come first.
+    for is_named in [true, false] {
+        for (colour, cluster) in colours.iter_mut().zip(clusters).filter(|(_, cluster)| cluster.is_named == is_named) {
+            // Two classes may have one colour by the user's choice.
+            let own = cluster.name.as_deref().and_then(|name| of_classes.remove(name));
+            *colour = own.filter(|own| given.insert(*own));
+        }
+    }
+    let mut free = (0..).map(|position| colours::class(position, None));
+    colours.into_iter().map(|colour| colour.or_else(|| free.find(|free| taken.insert(*free))).unwrap_or(colours::UNKNOWN)).collect()
 }
 
 /// Places in the unit square, x to the right and y down, with the same scale along both: what is

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
+use crate::joined::Joined;
 
 /// Points, by number, that must share a cluster or must not.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,8 +38,8 @@ impl Constraints {
         let (members, neighbours) = self.graph(points)?;
         let (order, needed) = better_order(&neighbours, clusters);
         if needed > clusters {
-            let expected = format!("{needed} or more clusters, which are enough for what is said to be apart");
-            return Err(Error::value("constraints", expected, clusters.to_string()));
+            let expected = format!("{needed} or more, which are enough for what is said to be apart");
+            return Err(Error::value("clusters", expected, clusters.to_string()));
         }
         let places = places_of(&order);
         let apart = |at: usize| neighbours[at].iter().map(|other| places[*other]).filter(|place| *place < places[at]).collect();
@@ -66,19 +67,12 @@ impl Constraints {
             }
             named.insert(point);
         }
-        let named: Vec<u32> = named.into_iter().collect();
-        let at: BTreeMap<u32, usize> = named.iter().copied().zip(0..).collect();
-        let mut leaders: Vec<usize> = (0..named.len()).collect();
-        for (a, b) in &self.together {
-            let (one, other) = (leader(&mut leaders, at[a]), leader(&mut leaders, at[b]));
-            leaders[one.max(other)] = one.min(other);
-        }
-        let leaders: Vec<usize> = (0..named.len()).map(|at| leader(&mut leaders, at)).collect();
-        let firsts: BTreeSet<usize> = leaders.iter().copied().collect();
-        let places: BTreeMap<usize, usize> = firsts.into_iter().zip(0..).collect();
-        let block_of = |point: u32| places[&leaders[at[&point]]];
+        let mut joined = Joined::of(self.together.iter().copied());
+        let firsts: BTreeMap<u32, u32> = named.into_iter().map(|point| (point, joined.first(point))).collect();
+        let places: BTreeMap<u32, usize> = firsts.values().collect::<BTreeSet<_>>().into_iter().copied().zip(0..).collect();
+        let block_of = |point: u32| places[&firsts[&point]];
         let mut members = vec![Vec::new(); places.len()];
-        named.iter().for_each(|point| members[block_of(*point)].push(*point));
+        firsts.keys().for_each(|point| members[block_of(*point)].push(*point));
         let mut neighbours: Neighbours = vec![BTreeSet::new(); members.len()];
         for (a, b) in &self.apart {
             let (one, other) = (block_of(*a), block_of(*b));
@@ -91,15 +85,6 @@ impl Constraints {
         }
         Ok((members, neighbours))
     }
-}
-
-/// The first of those that are joined with one, which leads to it more directly afterwards.
-fn leader(leaders: &mut [usize], mut at: usize) -> usize {
-    while leaders[at] != at {
-        leaders[at] = leaders[leaders[at]];
-        at = leaders[at];
-    }
-    at
 }
 
 /// The place of each block in an order of them.

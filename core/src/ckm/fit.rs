@@ -91,8 +91,7 @@ impl KernelFit {
 
     /// The options of the machine with the scales and kernels that were chosen.
     pub fn options(&self, before: &CkmOptions) -> CkmOptions {
-        let mut options = before.clone();
-        options.kinds.iter_mut().zip(&self.kernels).for_each(|(kind, kernel)| kind.kernel = *kernel);
+        let mut options = before.with_kernels(&self.kernels);
         for (k, source) in &self.scales {
             options.kinds[*k].source = source.clone();
         }
@@ -155,7 +154,7 @@ fn run<L: FnOnce(&CkmOptions) -> Result<Ckm>>(
     seed: u64,
     progress: &Progress,
 ) -> Result<KernelFit> {
-    let before: Vec<LeafKernel> = ckm.options.kinds.iter().map(|kind| kind.kernel).collect();
+    let before = ckm.options.kernels();
     let (kernels, scales) = (before.clone(), Vec::new());
     let mut found =
         KernelFit { before, kernels, scales, loss: [0.0; 2], judged: 0, steps: 0, is_without_scales: false, is_cancelled: false };

@@ -278,13 +278,11 @@ impl Ckm {
     /// # Errors
     /// [`Error::Option`] when a kernel is out of range or their number is another.
     pub fn with_kernels(&self, kernels: &[LeafKernel]) -> Result<Self> {
-        let mut options = self.options.clone();
-        if kernels.len() != options.kinds.len() {
+        if kernels.len() != self.options.kinds.len() {
             let found = kernels.len().to_string();
             return Err(Error::Option { name: "kernels", found, expected: "one for each kind of elements" });
         }
-        options.kinds.iter_mut().zip(kernels).for_each(|(kind, kernel)| kind.kernel = *kernel);
-        let mut other = Self { search: self.search, ..Self::new(options)? };
+        let mut other = Self { search: self.search, ..Self::new(self.options.with_kernels(kernels))? };
         let outlines = self.outlines_for(&other.options);
         for class in &self.classes {
             for example in &class.examples {

@@ -43,6 +43,19 @@ impl CkmOptions {
         self.kinds.iter().any(|kind| matches!(kind.source, ElementSource::Network(_)))
     }
 
+    /// The kernel of each kind of elements.
+    pub fn kernels(&self) -> Vec<LeafKernel> {
+        self.kinds.iter().map(|kind| kind.kernel).collect()
+    }
+
+    /// The same with other kernels, one for each kind of elements.
+    #[must_use]
+    pub fn with_kernels(&self, kernels: &[LeafKernel]) -> Self {
+        let mut options = self.clone();
+        options.kinds.iter_mut().zip(kernels).for_each(|(kind, kernel)| kind.kernel = *kernel);
+        options
+    }
+
     /// Checks that every option is in its range.
     ///
     /// # Errors

@@ -222,13 +222,12 @@ impl Library {
     }
 
     /// Compares elements with these kernels from now on, one for each kind of the recogniser,
-    /// without learned weights; `None` is with the usual ones. They last until the library is
-    /// closed or the recogniser has other kinds. O(elements), and with an index the time of making
-    /// it.
+    /// without learned weights. They last until the library is closed or the recogniser has other
+    /// kinds. O(elements), and with an index the time of making it.
     ///
     /// # Errors
     /// As [`crate::ckm::Ckm::with_kernels`].
-    pub fn set_kernels(&mut self, kernels: Option<&[LeafKernel]>) -> Result<()> {
+    pub fn set_kernels(&mut self, kernels: &[LeafKernel]) -> Result<()> {
         self.models.recogniser.set_kernels(kernels)?;
         // Where they cannot be written, elements are read at the next opening too.
         let _ = self.models.keep_outlines(self.state.last_event().unwrap_or(EventId(0)), &self.cache);

@@ -13,6 +13,7 @@ use super::state::{Image, State};
 use crate::error::Result;
 use crate::hash::hash64;
 use crate::ids::ItemId;
+use crate::joined::Joined;
 
 /// Pairs of images of which the user said that they belong together, or that they do not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,20 +52,20 @@ impl Bonds {
         for pair in images.windows(2) {
             self.put(pair[0], pair[1], Bond::Together);
         }
-        let groups = self.groups();
-        self.pairs.retain(|(a, b), bond| *bond == Bond::Together || leader(&groups, *a) != leader(&groups, *b));
+        let mut joined = self.joined();
+        self.pairs.retain(|(a, b), bond| *bond == Bond::Together || joined.first(*a) != joined.first(*b));
     }
 
     /// Says that no two of these images belong together. What was said against it is dropped: of
     /// images that belong together and hold two of these, all that was said to join them.
     /// O((images^2 + pairs) * log(pairs)).
     pub fn say_apart(&mut self, images: &[ItemId]) {
-        let groups = self.groups();
+        let mut joined = self.joined();
         let mut named: BTreeMap<ItemId, usize> = BTreeMap::new();
         for image in images {
-            *named.entry(leader(&groups, *image)).or_insert(0) += 1;
+            *named.entry(joined.first(*image)).or_insert(0) += 1;
         }
-        self.pairs.retain(|(a, _), bond| *bond == Bond::Apart || named.get(&leader(&groups, *a)).is_none_or(|count| *count < 2));
+        self.pairs.retain(|(a, _), bond| *bond == Bond::Apart || named.get(&joined.first(*a)).is_none_or(|count| *count < 2));
         for (place, one) in images.iter().enumerate() {
             images[place + 1..].iter().for_each(|other| self.put(*one, *other, Bond::Apart));
         }
@@ -81,37 +82,23 @@ impl Bonds {
     /// alone: those that others held together stay so when these are gone.
     /// O((images + pairs) * log(pairs)).
     pub fn together_among(&self, is_there: impl Fn(ItemId) -> bool) -> Vec<(ItemId, ItemId)> {
-        let groups = self.groups();
+        let mut joined = self.joined();
         let images: BTreeSet<ItemId> = self.of(Bond::Together).flat_map(|(a, b)| [a, b]).filter(|image| is_there(*image)).collect();
         let mut last: BTreeMap<ItemId, ItemId> = BTreeMap::new();
-        images.into_iter().filter_map(|image| Some((last.insert(leader(&groups, image), image)?, image))).collect()
+        images.into_iter().filter_map(|image| Some((last.insert(joined.first(image), image)?, image))).collect()
     }
 
     /// Pairs to say besides these, so that images that are held together by others, which go, stay
     /// so. O((images + pairs) * log(pairs)).
     fn bridges(&self, gone: &BTreeSet<ItemId>) -> Vec<(ItemId, ItemId)> {
         let is_left = |(a, b): &(ItemId, ItemId)| !gone.contains(a) && !gone.contains(b);
-        let left = Self { pairs: self.pairs.iter().filter(|(pair, _)| is_left(pair)).map(|(pair, bond)| (*pair, *bond)).collect() };
-        let mut groups = left.groups();
-        let mut bridges = Vec::new();
-        for (a, b) in self.together_among(|image| !gone.contains(&image)) {
-            let (one, other) = (leader(&groups, a), leader(&groups, b));
-            if one != other {
-                groups.insert(one.max(other), one.min(other));
-                bridges.push((a, b));
-            }
-        }
-        bridges
+        let mut left = Joined::of(self.of(Bond::Together).filter(is_left));
+        self.together_among(|image| !gone.contains(&image)).into_iter().filter(|(a, b)| left.join(*a, *b)).collect()
     }
 
-    /// For each image that belongs together with others, one image that stands for all of these.
-    fn groups(&self) -> BTreeMap<ItemId, ItemId> {
-        let mut groups = BTreeMap::new();
-        for (a, b) in self.of(Bond::Together) {
-            let (a, b) = (leader(&groups, a), leader(&groups, b));
-            groups.insert(a.max(b), a.min(b));
-        }
-        groups
+    /// The images that belong together, also by way of others.
+    fn joined(&self) -> Joined<ItemId> {
+        Joined::of(self.of(Bond::Together))
     }
 
     /// The changes after which `self` is said and no longer `before`.
@@ -126,14 +113,6 @@ impl Bonds {
         }
         changes
     }
-}
-
-/// The image that stands for all that belong together with this one.
-fn leader(groups: &BTreeMap<ItemId, ItemId>, mut image: ItemId) -> ItemId {
-    while let Some(next) = groups.get(&image).filter(|next| **next != image) {
-        image = *next;
-    }
-    image
 }
 
 impl State {
@@ -192,6 +171,12 @@ impl Library {
     /// As [`Acts::say_bond`]; [`crate::Error::Io`].
     pub fn say_bond(&mut self, images: &[ItemId], bond: Bond) -> Result<Option<EventId>> {
         let draft = self.acts().say_bond(images, bond)?;
+        self.commit(None, EventKind::Act, draft)
+    }
+
+    /// As [`Library::say_bond`], told by other words: those of what it was said for.
+    pub(super) fn say_bond_for(&mut self, images: &[ItemId], bond: Bond, words: String) -> Result<Option<EventId>> {
+        let draft = Draft { words, ..self.acts().say_bond(images, bond)? };
         self.commit(None, EventKind::Act, draft)
     }
 

@@ -195,7 +195,7 @@ fn one_point_may_be_apart_from_many() {
     let all = Constraints { apart: (0..4).flat_map(|a| (0..a).map(move |b| (a, b))).collect(), ..Constraints::default() };
     assert_eq!(all.enough_clusters(60).unwrap(), 4);
     let refused = MixtureFit::new(data(), options(3), &all).err().unwrap().to_string();
-    assert!(refused.contains("4 or more clusters"), "{refused}");
+    assert!(refused.contains("clusters: expected 4 or more"), "{refused}");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn other_kernels_make_the_machine_that_is_trained_with_them() {
     let mut ckm = noisy();
     let mut other = ckm.options().clone();
     other.kinds[0].kernel = LeafKernel { cost: 0.3, reach: 10.0, weight: 0.5, ..other.kinds[0].kernel };
-    let kernels: Vec<LeafKernel> = other.kinds.iter().map(|kind| kind.kernel).collect();
+    let kernels = other.kernels();
     let (terms, trained) = (judge(&ckm, ALL, &mut random::seeded(0), Vec::new(), &Progress::default()).unwrap().terms, of(&other));
     ckm.set_terms(terms);
     assert_eq!(ckm.with_kernels(&kernels).unwrap(), trained);

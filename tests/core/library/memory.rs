@@ -166,7 +166,7 @@ fn a_library_is_opened_without_reading_elements_that_stay_out_of_memory() {
         let library = &mut *hold(library);
         let usual = library.recogniser().usual_kernels();
         let kernels: Vec<LeafKernel> = usual.iter().map(|kernel| LeafKernel { weight: 0.5 * kernel.weight, ..*kernel }).collect();
-        library.set_kernels(Some(&kernels)).unwrap();
+        library.set_kernels(&kernels).unwrap();
         Arc::clone(library.recogniser().ckm())
     };
     let by_elements = fitted(&open_with(&place, 0));

@@ -10,7 +10,7 @@ use crate::gui::modal::Modal;
 use crate::gui::panel::Panel;
 use crate::gui::widgets::{chip_ui, main_button};
 use crate::gui::words::{count, grouped};
-use crate::session::class_tree::NameFilter;
+use crate::session::class_tree::{NameFilter, place_of_class};
 
 /// The height of the classes that are offered, at most.
 const OFFERED: f32 = 96.0;
@@ -29,13 +29,20 @@ pub(super) fn class_name_ui(ui: &mut Ui, panel: &mut Panel<'_>, old: Option<&str
     if old.is_none() && !panel.view.selection.is_empty() {
         offered_ui(ui, panel);
     }
-    let name = panel.view.draft.text.trim().to_owned();
-    let exists = panel.state().is_some_and(|state| state.class(&name).is_some());
+    let mut name = panel.view.draft.text.trim().to_owned();
     let selected = panel.view.selection.ids();
+    let classes = panel.classes();
+    if let Some(place) = place_of_class(&classes, &name).filter(|_| old.is_none() && !selected.is_empty()) {
+        name.clone_from(&classes[place]);
+    }
+    let exists = panel.state().is_some_and(|state| state.class(&name).is_some());
     let words = match (old, exists) {
         (Some(old), true) if old != name => format!("{name} exists: all images of {old} will be joined with it."),
         (None, true) if selected.is_empty() => "There is a class of that name.".into(),
-        (None, _) if !selected.is_empty() => format!("{} will be labelled with it.", count(selected.len(), "selected image")),
+        (None, true) => format!("{} will be labelled as {name}.", count(selected.len(), "selected image")),
+        (None, false) if !selected.is_empty() => {
+            format!("{} will be labelled with this new class.", count(selected.len(), "selected image"))
+        }
         _ => String::new(),
     };
     ui.label(RichText::new(words).weak());

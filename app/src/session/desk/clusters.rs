@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::bonds::Bond;
-use tessera_core::library::clusters::{ClusterAim, ClusterRun, ImageCluster, KeptClusters, KnownClusters, titles, usual_clusters};
+use tessera_core::library::clusters::{
+    ClusterAim, ClusterChange, ClusterRun, ImageCluster, KeptClusters, KnownClusters, titles, usual_clusters,
+};
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
 use tessera_core::library::looks::Look;
@@ -83,6 +85,8 @@ pub struct ClusterAnswer {
     pub left_out: usize,
     /// Pairs of images of which the user said that they belong together, and that they do not.
     pub pairs: [usize; 2],
+    /// Whether these were found with all that is said of pairs now.
+    pub follows_pairs: bool,
     /// For each image the place of its cluster; that after the last of `clusters` for oddities.
     places: Vec<u32>,
 }
@@ -101,8 +105,8 @@ impl ClusterAnswer {
         let left_out = library.state().images().count().saturating_sub(kept.len());
         let bonds = library.state().bonds();
         let pairs = [Bond::Together, Bond::Apart].map(|bond| bonds.of(bond).count());
-        let titles = titles(&clusters);
-        Self { kept, clusters, titles, odd, oddities: others.len(), left_out, pairs, places }
+        let (titles, follows_pairs) = (titles(&clusters), library.follows_pairs(&kept));
+        Self { kept, clusters, titles, odd, oddities: others.len(), left_out, pairs, follows_pairs, places }
     }
 
     /// The place of an image's cluster in the list; that of oddities comes after the last.
@@ -350,7 +354,7 @@ impl Clusters {
         self.in_vain = self.new;
         ctx.library_job(JobKind::AssignClusters, move |session, library| {
             session.load_looks(library, Some(&kept.look()))?;
-            let mut library = hold(library);
+            let library = hold(library);
             // Others may have been found, or made of these, meanwhile.
             if last.load(Ordering::Relaxed) != run {
                 return Ok(Message::Assigned { run, answer: None, new: 0 });
@@ -421,7 +425,7 @@ impl Clusters {
         let (run, in_vain) = (self.run.load(Ordering::Relaxed), self.in_vain);
         ctx.with_library(move |_, library| {
             let sets = library.state().vector_sets().into_iter().map(|(set, images)| (set.into(), images)).collect();
-            let (kept, is_returned, is_hidden, lost) = match kept.filter(|kept| library.has_learned_features() || !kept.takes_network()) {
+            let (kept, is_returned, is_hidden, lost) = match kept.filter(|kept| library.can_show(kept)) {
                 Some(kept) => {
                     let returned = library.clusters_returned(&kept).ok().flatten();
                     let is_returned = returned.is_some();
@@ -480,23 +484,16 @@ impl Watch {
         Ok(Some(kept))
     }
 
-    /// Says something of pairs of images, by which clusters become `changed` ones, and tells of
-    /// both. Returns the clusters to go on from; none where it failed, or where undo or redo led to
-    /// other clusters meanwhile, which is told, too.
-    fn change(
-        &self,
-        library: &Mutex<Library>,
-        kept: &KeptClusters,
-        changed: KeptClusters,
-        say: impl FnOnce(&mut Library) -> Result<Option<EventId>>,
-    ) -> Result<Option<Arc<KeptClusters>>> {
+    /// Merges or splits clusters, and tells of it. Returns the clusters to go on from; none where
+    /// it failed, or where undo or redo led to other clusters meanwhile, which is told, too.
+    fn change(&self, library: &Mutex<Library>, kept: &KeptClusters, change: ClusterChange) -> Result<Option<Arc<KeptClusters>>> {
         let mut held = hold(library);
         if held.has_clusters_to_return_to(kept)? {
             drop(held);
             self.outbox.send(note(RETURNED));
             return Ok(None);
         }
-        let acted = act(&mut held, |library| library.change_clusters(kept, changed, say));
+        let acted = act(&mut held, |library| library.change_clusters(kept, change));
         drop(held);
         acted.told.into_iter().for_each(|message| self.outbox.send(message));
         acted.outcome.map_or(Ok(None), |(_, changed)| self.tell(library, changed))
@@ -523,13 +520,7 @@ fn say(library: &mut Library, kept: Option<Arc<KeptClusters>>, said: Option<(Vec
         Some(kept) => Some(library.clusters_returned(&kept)?.unwrap_or_else(|| Arc::unwrap_or_clone(kept))),
         None => library.clusters()?,
     };
-    Ok(match kept {
-        Some(kept) => {
-            let (event, kept) = library.change_clusters(&kept, kept.clone(), say)?;
-            (event, Some(kept))
-        }
-        None => (say(library)?, None),
-    })
+    library.say_with_clusters(kept, say)
 }
 
 /// Fits clusters, tells of them meanwhile, and keeps them also when it is stopped.
@@ -544,16 +535,14 @@ fn find(session: &Session, library: &Mutex<Library>, aim: Aim, kept: Option<Arc<
         (Aim::Merged(clusters), Some(kept)) => {
             let mut kept = Arc::unwrap_or_clone(kept);
             kept.leave_out_gone(&hold(library));
-            let (merged, images) = kept.merged(&clusters)?;
-            let say = |library: &mut Library| library.say_bond(&images, Bond::Together);
-            let Some(merged) = watch.change(library, &kept, merged, say)? else { return Ok(()) };
+            let merged = kept.merged(&clusters)?;
+            let Some(merged) = watch.change(library, &kept, merged)? else { return Ok(()) };
             (merged.aim(), Some(merged))
         }
         (Aim::Split(cluster), Some(kept)) => {
             session.load_looks(library, Some(&kept.look()))?;
-            let (split, two) = session.on_threads(|| kept.split(library, cluster, session.progress()))?;
-            let say = |library: &mut Library| library.say_bond(&two, Bond::Apart);
-            let Some(split) = watch.change(library, &kept, split, say)? else { return Ok(()) };
+            let split = session.on_threads(|| kept.split(library, cluster, session.progress()))?;
+            let Some(split) = watch.change(library, &kept, split)? else { return Ok(()) };
             (split.aim(), Some(split))
         }
         (Aim::Said(changed), _) => {

@@ -159,7 +159,7 @@ impl Lists {
             Ok(image_lists(ckm, &numbering, class, elements, without, size))
         });
         let images: Vec<Option<ImageLists>> = lists.collect::<Result<_>>()?;
-        let kernels = ckm.options().kinds.iter().map(|kind| kind.kernel).collect();
+        let kernels = ckm.options().kernels();
         Ok(Self { images: images.into_iter().flatten().collect(), numbering, kernels, size })
     }
 

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::kept::KeptClusters;
 use crate::ids::ItemId;
 use crate::library::Library;
-use crate::library::event::UserLabel;
 use crate::plural::{count, grouped};
 use crate::text::words;
 
@@ -43,7 +42,7 @@ pub struct ImageCluster {
     /// The class that most of its labelled images have, and a quarter of all: its name, which
     /// images that came since do not take from it.
     pub name: Option<String>,
-    /// Whether the user gave it the name: half of its images or more have it by the user's word.
+    /// Whether half of its images or more have that label.
     pub is_named: bool,
     /// The labels of its images with how many have each, the most frequent first.
     pub classes: Vec<(String, usize)>,
@@ -53,8 +52,8 @@ pub struct ImageCluster {
 }
 
 impl ImageCluster {
-    /// What it is called: its name, with "like" before it where the user did not give it that; or
-    /// else its number.
+    /// What it is called: its name, with "like" before it where most of its images have no such
+    /// label; or else its number.
     pub fn title(&self) -> String {
         match &self.name {
             Some(name) if self.is_named => name.clone(),
@@ -138,12 +137,9 @@ impl KeptClusters {
                 classes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
                 let labelled: usize = classes.iter().map(|(_, count)| count).sum();
                 let is_name = |(_, count): &&(String, usize)| 2 * count > labelled && NAMED * count >= images.len();
-                let name = classes.first().filter(is_name).map(|(class, _)| class.clone());
-                let by_user = |(_, id): &&(f64, ItemId)| {
-                    let said = library.state().image(*id).map(|image| &image.user);
-                    matches!((said, &name), (Some(UserLabel::Class(class)), Some(name)) if class == name)
-                };
-                let is_named = 2 * images.iter().filter(by_user).count() >= images.len();
+                let named = classes.first().filter(is_name);
+                let is_named = named.is_some_and(|(_, count)| 2 * count >= images.len());
+                let name = named.map(|(class, _)| class.clone());
                 let spread = self.model.parameters()[cluster as usize].spread.iter().sum::<f64>().sqrt() * f64::from(self.unit());
                 let images = images.into_iter().map(|(_, id)| id).collect();
                 ImageCluster { number: cluster as usize + 1, images, outliers, spread, name, is_named, classes, words }

@@ -30,7 +30,7 @@ pub use kept::{ClusterAim, KeptClusters};
 pub use run::ClusterRun;
 
 use super::Library;
-use super::event::EventId;
+use super::event::{Bond, EventId};
 use super::looks::Look;
 use crate::error::Result;
 use crate::hash::hash64;
@@ -58,6 +58,19 @@ pub struct KnownClusters {
     pub aim: Option<ClusterAim>,
 }
 
+/// What comes of clusters when some are merged or one is split, and what that says of images.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterChange {
+    /// The clusters that come of it.
+    pub clusters: KeptClusters,
+    /// The images of which something is said, so that later fits keep the change.
+    pub images: Vec<ItemId>,
+    /// What is said of them.
+    pub bond: Bond,
+    /// The act in words.
+    pub words: String,
+}
+
 impl Library {
     /// All that is known of the clusters that were kept last, for which they are read once.
     /// O(images).
@@ -81,7 +94,7 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn clusters(&self) -> Result<Option<KeptClusters>> {
-        let found = self.clusters_in_cache()?.filter(|kept| self.has_learned_features() || !kept.takes_network());
+        let found = self.clusters_in_cache()?.filter(|kept| self.can_show(kept));
         found.map(|kept| self.followed(kept)).transpose()
     }
 
@@ -91,9 +104,19 @@ impl Library {
         Ok(kept)
     }
 
+    /// Whether these may be told of: not those that take learned features while these are off.
+    pub fn can_show(&self, kept: &KeptClusters) -> bool {
+        self.has_learned_features() || !kept.takes_network()
+    }
+
     /// Whether images have vectors now of the kind that these clusters were found by.
     pub fn has_vectors_of(&self, kept: &KeptClusters) -> bool {
         self.look_version(&kept.look()) == kept.version
+    }
+
+    /// Whether these were found with all that is said of pairs of images now. O(images).
+    pub fn follows_pairs(&self, kept: &KeptClusters) -> bool {
+        self.state.bonds().mark() == kept.said
     }
 
     /// Whether what was said of pairs of images since was taken back, or said again, and other
@@ -115,7 +138,7 @@ impl Library {
         let Some(mut found) = self.clusters_aside(kept)? else { return Ok(None) };
         found.others = kept.others_once(found.said);
         // Where it cannot be written, the next reading finds the same.
-        let _ = self.put_aside(kept.said, kept).and_then(|()| self.put_clusters(&found));
+        let _ = self.put_aside(kept.said, kept).and_then(|()| self.keep_clusters(&found));
         Ok(Some(found))
     }
 
@@ -130,18 +153,29 @@ impl Library {
             return Ok(None);
         }
         let found = self.cache.checkpoint(&aside(said))?.and_then(|(_, bytes)| KeptClusters::from_bytes(&bytes));
-        let mut shown = found.filter(|found| self.has_learned_features() || !found.takes_network());
+        let mut shown = found.filter(|found| self.can_show(found));
         shown.iter_mut().for_each(|found| found.said = said);
         Ok(shown)
     }
 
-    /// Says something of pairs of images, which makes of clusters `changed` ones. Both are kept, so
-    /// that undoing it brings back those before, and redoing it those that came of it. Returns what
-    /// `say` does, and the clusters to go on from, also where these cannot be kept. O(images).
+    /// Merges or splits clusters, which is an act that says something of images. Both those before
+    /// and those that come of it are kept, so that undoing it brings back the first, and redoing it
+    /// the others. Returns its event, where it says anything new, and the clusters to go on from,
+    /// also where these cannot be kept. O(images).
+    ///
+    /// # Errors
+    /// As [`Library::say_bond`], and [`crate::Error::Io`], before anything is done.
+    pub fn change_clusters(&mut self, before: &KeptClusters, change: ClusterChange) -> Result<(Option<EventId>, KeptClusters)> {
+        let ClusterChange { clusters, images, bond, words } = change;
+        self.go_over_to(before, clusters, |library| library.say_bond_for(&images, bond, words))
+    }
+
+    /// Says something of pairs of images, as `say` does, by which other clusters come than those
+    /// `before`; both are kept as by [`Library::change_clusters`].
     ///
     /// # Errors
     /// Those of `say`; [`crate::Error::Io`] before anything is said.
-    pub fn change_clusters<T>(
+    pub fn go_over_to<T>(
         &mut self,
         before: &KeptClusters,
         mut changed: KeptClusters,
@@ -154,8 +188,23 @@ impl Library {
         let said = self.state.bonds().mark();
         changed.said = was;
         (changed.others, changed.said) = (changed.others_once(said), said);
-        let _ = self.cache.drop_checkpoints(ASIDE, OTHERS).and_then(|()| self.put_clusters(&changed));
+        let _ = self.cache.drop_checkpoints(ASIDE, OTHERS).and_then(|()| self.keep_clusters(&changed));
         Ok((outcome, changed))
+    }
+
+    /// Says something of pairs of images, as `say` does, to clusters that a later fit brings into
+    /// line with it; both are kept as by [`Library::change_clusters`]. Where there are no clusters
+    /// it is only said. O(images).
+    ///
+    /// # Errors
+    /// Those of `say`; [`crate::Error::Io`] before anything is said.
+    pub fn say_with_clusters<T>(
+        &mut self,
+        kept: Option<KeptClusters>,
+        say: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<(T, Option<KeptClusters>)> {
+        let Some(kept) = kept else { return Ok((say(self)?, None)) };
+        self.go_over_to(&kept, kept.clone(), say).map(|(outcome, kept)| (outcome, Some(kept)))
     }
 
     /// Keeps clusters to return to, under the mark of what was said of pairs then.
@@ -191,9 +240,8 @@ impl Library {
     /// these are off.
     fn is_hiding(&self, kept: Option<&KeptClusters>) -> Result<bool> {
         match kept {
-            _ if self.has_learned_features() => Ok(false),
-            Some(kept) => Ok(kept.takes_network()),
-            None => Ok(self.store.fact(AIM[2])? == Some(number_of(&Look::Network))),
+            Some(kept) => Ok(!self.can_show(kept)),
+            None => Ok(!self.has_learned_features() && self.store.fact(AIM[2])? == Some(number_of(&Look::Network))),
         }
     }
 
@@ -206,11 +254,7 @@ impl Library {
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
-    pub fn keep_clusters(&mut self, kept: &KeptClusters) -> Result<()> {
-        self.put_clusters(kept)
-    }
-
-    fn put_clusters(&self, kept: &KeptClusters) -> Result<()> {
+    pub fn keep_clusters(&self, kept: &KeptClusters) -> Result<()> {
         if !self.put_checkpoint_of(MODEL, kept)? {
             return Ok(());
         }

@@ -2,11 +2,13 @@
 
 use std::sync::Mutex;
 
+use super::ClusterChange;
 use super::kept::KeptClusters;
 use super::run::options;
 use crate::canopy::{Constraints, MixtureData, MixtureFit, MixtureMethod, MixtureOptions};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::library::event::Bond;
 use crate::library::{Library, hold};
 use crate::progress::Progress;
 
@@ -18,15 +20,14 @@ const BATCH: usize = 256;
 impl KeptClusters {
     /// These clusters with one of them, by its number, made two by a mixture of two of its images;
     /// the new one has the last number. Where a number of clusters was asked for, one more is.
-    /// Returns the most typical image of each too: once they are said to be apart
-    /// ([`Library::change_clusters`]), later fits keep them so. The images' vectors must be known
-    /// ([`Library::load_looks`]); the library is held for moments only.
+    /// Of the most typical image of each it is said that they do not belong together. The images'
+    /// vectors must be known ([`Library::load_looks`]); the library is held for moments only.
     /// O(images of the cluster * axes).
     ///
     /// # Errors
     /// [`Error::Value`] when there is no such cluster, or its images do not differ;
     /// [`Error::Cancelled`].
-    pub fn split(&self, library: &Mutex<Library>, number: usize, progress: &Progress) -> Result<(Self, [ItemId; 2])> {
+    pub fn split(&self, library: &Mutex<Library>, number: usize, progress: &Progress) -> Result<ClusterChange> {
         let fails = || Error::value("cluster to split", "the number of a cluster whose images differ", number.to_string());
         let cluster = number.checked_sub(1).filter(|cluster| *cluster < self.count()).ok_or_else(fails)?;
         let axes = self.axes();
@@ -62,6 +63,7 @@ impl KeptClusters {
                 split.drawn[at].1 = numbers[*half as usize];
             }
         }
-        Ok((split, [one, other]))
+        let words = format!("Split cluster {number}; the new one is cluster {}", split.count());
+        Ok(ClusterChange { clusters: split, images: vec![one, other], bond: Bond::Apart, words })
     }
 }

@@ -118,10 +118,9 @@ impl Recogniser {
     }
 
     /// Compares elements with these kernels from now on, one for each kind, without learned
-    /// weights; `None` is with those that it was built with.
-    pub(in crate::library) fn set_kernels(&mut self, kernels: Option<&[LeafKernel]>) -> Result<()> {
-        let ckm = self.ckm.with_kernels(kernels.unwrap_or(&self.usual))?;
-        (self.ckm, self.weighted) = (Arc::new(ckm), None);
+    /// weights.
+    pub(in crate::library) fn set_kernels(&mut self, kernels: &[LeafKernel]) -> Result<()> {
+        (self.ckm, self.weighted) = (Arc::new(self.ckm.with_kernels(kernels)?), None);
         let kept = self.shelf.as_ref().map(|shelf| shelf.outlines(self.ckm.options()).len());
         self.unkept = kept.map_or(0, |kept| self.images().saturating_sub(kept));
         Ok(())
@@ -300,7 +299,7 @@ impl Model for Recogniser {
         Ok(Self {
             ckm: Arc::new(Ckm::new(options.clone())?),
             weighted: None,
-            usual: options.kinds.iter().map(|kind| kind.kernel).collect(),
+            usual: options.kernels(),
             search: None,
             is_behind: false,
             shelf: None,

@@ -14,6 +14,7 @@ use crate::gui::panel::Panel;
 use crate::gui::widgets::{line, main_button};
 use crate::gui::words::{self, count, grouped};
 use crate::job::JobKind;
+use crate::session::clusters::NOT_FOLLOWED;
 use crate::session::desk::clusters::ClusterAnswer;
 
 /// The height of the list of vectors, at most.
@@ -79,23 +80,20 @@ impl ClustersView {
         });
         if let Some(answer) = answer {
             told_ui(ui, panel, answer);
-            if let Some(words) = panel.desk.clusters().failure() {
-                ui.colored_label(ui.visuals().error_fg_color, words);
-            }
         }
     }
 
     /// What can be done with the selected images.
     pub(super) fn chosen_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen) {
+        let (n, whole) = (chosen.total, chosen.whole(answer).len());
+        let words = match (n, whole) {
+            (0, _) => "Nothing selected".to_owned(),
+            (_, 0 | 1) => format!("{} selected", images(n)),
+            _ => format!("{} of {} selected", images(n), count(whole, "cluster")),
+        };
+        // On a line of its own, so that the buttons, and the list below them, keep their places.
+        line(ui, RichText::new(words).strong());
         ui.horizontal_wrapped(|ui| {
-            let n = chosen.total;
-            let whole = chosen.whole(answer).len();
-            let words = match (n, whole) {
-                (0, _) => "Nothing selected".to_owned(),
-                (_, 0 | 1) => format!("{} selected", images(n)),
-                _ => format!("{} of {} selected", images(n), count(whole, "cluster")),
-            };
-            ui.label(RichText::new(words).strong());
             let none = ui.add_enabled(!panel.view.selection.is_empty(), Button::new("Select none"));
             if none.on_hover_text("Escape").clicked() {
                 panel.view.selection.clear();
@@ -199,6 +197,9 @@ fn told_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer) {
             if ui.small_button("Drop").on_hover_text("Drops what was said, and goes on without it").clicked() {
                 panel.ask(Command::DropBonds);
             }
+        }
+        if !answer.follows_pairs && !panel.desk.jobs().is_running(&JobKind::FindClusters) {
+            ui.label(RichText::new(format!("· {NOT_FOLLOWED}; “{GO_ON}” follows it")).weak());
         }
     });
 }
