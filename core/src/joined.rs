@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub struct Joined<K>(BTreeMap<K, K>);
 
 impl<K: Copy + Ord> Joined<K> {
-    /// Joins the two of each pair. O(pairs * log^2(pairs)) at most.
+    /// Joins the two of each pair. O(pairs * log^2(pairs)).
     pub fn of(pairs: impl IntoIterator<Item = (K, K)>) -> Self {
         let mut joined = Self(BTreeMap::new());
         for (one, other) in pairs {
@@ -18,6 +18,7 @@ impl<K: Copy + Ord> Joined<K> {
     }
 
     /// Joins two things, and all that are joined with either. Whether they were not.
+    /// O(log^2(things)) over many calls.
     pub fn join(&mut self, one: K, other: K) -> bool {
         let (one, other) = (self.first(one), self.first(other));
         if one == other {
@@ -28,11 +29,11 @@ impl<K: Copy + Ord> Joined<K> {
     }
 
     /// The first of those that are joined with one, which stands for all of these. It leads there
-    /// more directly afterwards.
+    /// more directly afterwards. O(log^2(things)) over many calls.
     pub fn first(&mut self, mut at: K) -> K {
         while let Some(next) = self.0.get(&at).copied() {
-            if let Some(later) = self.0.get(&next).copied() {
-                self.0.insert(at, later);
+            if let Some(earlier) = self.0.get(&next).copied() {
+                self.0.insert(at, earlier);
             }
             at = next;
         }

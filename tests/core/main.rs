@@ -14,6 +14,7 @@ mod envelope;
 mod eval;
 mod features;
 mod hamming;
+mod joined;
 mod layout;
 mod library;
 mod linalg;

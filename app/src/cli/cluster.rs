@@ -200,7 +200,7 @@ fn answer(librarian: &Librarian<'_>, library: &Library, kept: &KeptClusters, clu
             let tried: Vec<Value> = kept.tried().iter().map(|(clusters, likelihood)| json!([clusters, likelihood])).collect();
             let list: Vec<Value> = clusters.iter().map(|cluster| in_json(library, cluster, typical)).collect();
             json!({"by": look.name(), "clusters": kept.count(), "asked": kept.asked(), "iterations": kept.iterations(),
-                "images": kept.len(), "left_out": left_out, "tried": tried, "list": list})
+                "images": kept.len(), "left_out": left_out, "follows_pairs": library.follows_pairs(kept), "tried": tried, "list": list})
         },
         || {
             let (usual, odd) = clusters.split_at(usual_clusters(clusters));

@@ -148,7 +148,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
                 let chosen = if is_chosen { in_use(&kinds) } else { String::new() };
                 out.answer(
                     || json!({"learned_features": learned.recognises, "preset": kinds.setting.subject.name()}),
-                    || format!("Learned features are {words}. There are no two classes to judge the recogniser by.{chosen}"),
+                    || format!("Learned features are {words}. There are no two classes to judge the recogniser by, so no model was saved.{chosen}"),
                 );
                 return Ok(None);
             }
@@ -320,7 +320,11 @@ fn kind_in_json(kind: &ElementKind) -> serde_json::Value {
 /// after it where they were fitted.
 fn in_use(kinds: &KindUse) -> String {
     let KindSetting { subject, choice } = kinds.setting;
-    let weights = if kinds.loss.is_some() { String::new() } else { format!(": {}", kinds.words) };
+    let weights = match (kinds.loss, choice) {
+        (Some(_), _) => String::new(),
+        (None, KindChoice::Preset) => format!(": {}", kinds.words),
+        (None, _) => format!(" once they are judged, and until then: {}", kinds.words),
+    };
     format!("\nIn use now: {}, {}{weights}.", subject_words(subject).0, choice.words().0.to_lowercase())
 }
 

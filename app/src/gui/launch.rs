@@ -36,7 +36,7 @@ pub fn run(open: Option<PathBuf>, session: Session) -> anyhow::Result<()> {
         .with_icon(icon)
         .with_inner_size([1280.0, 800.0])
         .with_min_inner_size([760.0, 480.0]);
-    let options = eframe::NativeOptions { viewport, ..Default::default() };
+    let options = eframe::NativeOptions { viewport, renderer: eframe::Renderer::Glow, ..Default::default() };
     let start = move |creation: &eframe::CreationContext<'_>| -> Result<Box<dyn eframe::App>, Box<dyn std::error::Error + Send + Sync>> {
         let mut app = App::new(&creation.egui_ctx, session, Settings::place(), Box::new(Native::default()))?;
         if let Some(path) = open {

@@ -70,7 +70,7 @@ impl Session {
         // What was fitted before takes no part, so that a seed and the images give the answer.
         let found = self.pool.install(|| fit(&ckm.with_kernels(&usual)?, JUDGED, with_places, self.seed, &self.progress))?;
         let images = ckm.examples().count();
-        let is_fitted = !found.is_cut_short();
+        let is_fitted = !found.is_cut_short() && ckm.classes().len() >= 2;
         let fit = is_fitted.then_some(KindFit { subject, choice, usual, kernels: found.kernels, images, loss: Some(found.loss) });
         Ok(Some(Fitted { ckm, name, fit }))
     }

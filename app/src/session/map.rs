@@ -29,6 +29,8 @@ const NO_CLASS: &str = "no class";
 const NO_CLUSTER: &str = "no large cluster";
 /// Steps of a scale that a legend shows.
 const STEPS: usize = 5;
+/// Colours that are looked through for one that nothing has.
+const FREE: u32 = 2000;
 /// Nanoseconds in a millisecond.
 const PER_MILLISECOND: i64 = 1_000_000;
 
@@ -219,8 +221,8 @@ fn classes(state: &State) -> HashMap<Option<&str>, (u32, [u8; 3])> {
     state.classes().into_iter().map(of).collect()
 }
 
-/// A colour for each cluster, all different: that of the class whose name it bears, if no other
-/// cluster has it already, or else one that no class has.
+/// A colour for each cluster: that of the class whose name it bears, if no other cluster has it
+/// already, or else one that no class has, as long as there are any.
 fn cluster_colours(state: &State, clusters: &[ImageCluster]) -> Vec<[u8; 3]> {
     let classes = classes(state);
     let mut taken: HashSet<[u8; 3]> = classes.values().map(|(_, colour)| *colour).collect();
@@ -234,8 +236,9 @@ fn cluster_colours(state: &State, clusters: &[ImageCluster]) -> Vec<[u8; 3]> {
             *colour = own.filter(|own| given.insert(*own));
         }
     }
-    let mut free = (0..).map(|position| colours::class(position, None));
-    colours.into_iter().map(|colour| colour.or_else(|| free.find(|free| taken.insert(*free))).unwrap_or(colours::UNKNOWN)).collect()
+    let mut free = (0..FREE).map(|position| colours::class(position, None)).filter(|free| taken.insert(*free));
+    let others = (0..).map(|place| colours::class(place, None));
+    colours.into_iter().zip(others).map(|(own, other)| own.or_else(|| free.next()).unwrap_or(other)).collect()
 }
 
 /// Places in the unit square, x to the right and y down, with the same scale along both: what is

@@ -190,3 +190,35 @@ fn nothing_of_a_forgotten_image_is_kept_aside() {
     hold(&library).keep_clusters(&found).unwrap();
     assert!(rows(&place).is_empty());
 }
+
+#[test]
+fn a_merge_is_told_by_numbers_and_whether_others_change() {
+    let (_place, library) = imported();
+    let found = four(&library);
+    let words = |clusters: &[usize]| found.merged(clusters).unwrap().words;
+    assert_eq!(words(&[4, 1]), "Merged clusters 1 and 4 into cluster 1");
+    assert_eq!(words(&[1, 2]), "Merged clusters 1 and 2 into cluster 1; later ones moved up");
+    assert_eq!(words(&[1, 2, 4]), "Merged clusters 1, 2 and 4 into cluster 1; later ones moved up");
+    let refused = found.merged(&[1, 9]).unwrap_err().to_string();
+    assert!(refused.contains("clusters to merge: expected two or more of 1 to 4, found 1 and 9"), "{refused}");
+    let change = found.merged(&[4, 1]).unwrap();
+    let (event, merged) = hold(&library).change_clusters(&found, change).unwrap();
+    let library = hold(&library);
+    let last = library.state().history().last().unwrap().clone();
+    assert_eq!((Some(last.id), last.words.as_str()), (event, "Merged clusters 1 and 4 into cluster 1"));
+    assert!(library.follows_pairs(&merged) && !library.follows_pairs(&found));
+}
+
+#[test]
+fn clusters_follow_what_is_said_of_pairs_once_they_are_gone_on_with() {
+    let (_place, library) = imported();
+    let found = four(&library);
+    assert!(hold(&library).follows_pairs(&found));
+    let two = [0, 1].map(|n: usize| at(&library, NAMES[n]).id);
+    let (_, said) = hold(&library).say_with_clusters(Some(found), |library| library.say_bond(&two, Bond::Apart)).unwrap();
+    let again = hold(&library).clusters().unwrap().unwrap();
+    assert!([said.as_ref().unwrap(), &again].into_iter().all(|kept| !hold(&library).follows_pairs(kept)));
+    let mut run = ClusterRun::new(&library, said.as_ref().unwrap().aim(), said.as_ref(), &Progress::default()).unwrap();
+    run.step(&Progress::default()).unwrap();
+    assert!(hold(&library).follows_pairs(&run.found()));
+}

@@ -40,7 +40,7 @@ pub(super) fn class_name_ui(ui: &mut Ui, panel: &mut Panel<'_>, old: Option<&str
         (Some(old), true) if old != name => format!("{name} exists: all images of {old} will be joined with it."),
         (None, true) if selected.is_empty() => "There is a class of that name.".into(),
         (None, true) => format!("{} will be labelled as {name}.", count(selected.len(), "selected image")),
-        (None, false) if !selected.is_empty() => {
+        (None, false) if !selected.is_empty() && !name.is_empty() => {
             format!("{} will be labelled with this new class.", count(selected.len(), "selected image"))
         }
         _ => String::new(),

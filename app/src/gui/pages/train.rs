@@ -277,7 +277,8 @@ fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         if let Some(choice) = choice_ui(ui, "Balance of kinds", &KindChoice::ALL, wished.choice, KindChoice::words) {
             panel.ask(Command::ChooseKinds(choice));
         }
-        let words = if wished == kinds.setting { kinds.words } else { format!("being fitted; until then {}", kinds.words) };
+        let is_other = wished != kinds.setting && wished.choice != KindChoice::Preset;
+        let words = if is_other { format!("being fitted; until then {}", kinds.words) } else { kinds.words };
         line(ui, RichText::new(words).weak()).on_hover_text("The weight of each kind in a score");
     });
     if let (WeightChoice::Uniform, Some([uniform, learned])) = (weights, used.right) {

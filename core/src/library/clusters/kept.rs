@@ -62,6 +62,9 @@ pub struct KeptClusters {
     /// the newest last. They are kept beside these.
     #[serde(default)]
     pub(super) others: Vec<u64>,
+    /// Whether something was said of pairs since they were found that was not gone on with yet.
+    #[serde(default)]
+    pub(super) is_behind: bool,
 }
 
 impl KeptClusters {
@@ -93,6 +96,7 @@ impl KeptClusters {
             images,
             said,
             others,
+            is_behind: false,
         }
     }
 

@@ -21,11 +21,8 @@ impl KeptClusters {
         if numbers.len() < 2 || !numbers.iter().all(|number| (1..=self.count()).contains(number)) {
             return Err(Error::value("clusters to merge", format!("two or more of 1 to {}", self.count()), listed(numbers)));
         }
-        let moves_up = numbers.last().is_some_and(|last| *last < self.count());
-        let later = if moves_up { "; later ones have lower numbers now" } else { "" };
         let wanted: BTreeSet<usize> = numbers.iter().map(|number| number - 1).collect();
         let kept = wanted.first().copied().unwrap_or(0);
-        let words = format!("Merged clusters {} into cluster {}{later}", listed(&numbers), kept + 1);
         let mut next = 0;
         let mut into = vec![0u32; self.count()];
         for cluster in 0..self.count() {
@@ -36,6 +33,9 @@ impl KeptClusters {
                 next += 1;
             }
         }
+        let moves_up = (0..self.count()).any(|cluster| !wanted.contains(&cluster) && (into[cluster] as usize) < cluster);
+        let later = if moves_up { "; later ones moved up" } else { "" };
+        let words = format!("Merged clusters {} into cluster {}{later}", listed(&numbers), kept + 1);
         let mut merged = self.clone();
         merged.model = self.model.joined(&into);
         merged.asked = self.asked.map(|asked| asked.saturating_sub(wanted.len() - 1).max(1));

@@ -116,7 +116,8 @@ impl Library {
 
     /// Whether these were found with all that is said of pairs of images now. O(images).
     pub fn follows_pairs(&self, kept: &KeptClusters) -> bool {
-        self.state.bonds().mark() == kept.said
+        // Older programs did not tell what was said, and had no way back.
+        !kept.is_behind && (kept.said == 0 || kept.said == self.state.bonds().mark())
     }
 
     /// Whether what was said of pairs of images since was taken back, or said again, and other
@@ -171,7 +172,7 @@ impl Library {
     }
 
     /// Says something of pairs of images, as `say` does, by which other clusters come than those
-    /// `before`; both are kept as by [`Library::change_clusters`].
+    /// `before`; both are kept as by [`Library::change_clusters`]. O(images).
     ///
     /// # Errors
     /// Those of `say`; [`crate::Error::Io`] before anything is said.
@@ -186,6 +187,7 @@ impl Library {
         self.put_checkpoint_of(&aside(was), before)?;
         let outcome = say(self)?;
         let said = self.state.bonds().mark();
+        changed.is_behind = changed.is_behind && (said != was || before.is_behind);
         changed.said = was;
         (changed.others, changed.said) = (changed.others_once(said), said);
         let _ = self.cache.drop_checkpoints(ASIDE, OTHERS).and_then(|()| self.keep_clusters(&changed));
@@ -204,7 +206,9 @@ impl Library {
         say: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<(T, Option<KeptClusters>)> {
         let Some(kept) = kept else { return Ok((say(self)?, None)) };
-        self.go_over_to(&kept, kept.clone(), say).map(|(outcome, kept)| (outcome, Some(kept)))
+        let mut behind = kept.clone();
+        behind.is_behind = true;
+        self.go_over_to(&kept, behind, say).map(|(outcome, kept)| (outcome, Some(kept)))
     }
 
     /// Keeps clusters to return to, under the mark of what was said of pairs then.

@@ -5,6 +5,7 @@ use egui::{Button, ComboBox, DragValue, Key, RichText, Ui};
 use tessera_core::ids::ItemId;
 use tessera_core::library::bonds::Bond;
 use tessera_core::library::clusters::{ClusterAim, unused};
+use tessera_core::plural::listed;
 
 use super::super::looks::{LEARNED_OFF, LookChoice, look_choices};
 use super::{Chosen, ClustersView, Wish, merge, name, split};
@@ -199,7 +200,8 @@ fn told_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer) {
             }
         }
         if !answer.follows_pairs && !panel.desk.jobs().is_running(&JobKind::FindClusters) {
-            ui.label(RichText::new(format!("· {NOT_FOLLOWED}; “{GO_ON}” follows it")).weak());
+            let hover = "Going on makes clusters follow it, where there are enough of them";
+            ui.label(RichText::new(format!("· {NOT_FOLLOWED}")).weak()).on_hover_text(hover);
         }
     });
 }
@@ -207,9 +209,7 @@ fn told_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer) {
 /// The numbers of clusters that were tried, in words, and what was measured.
 fn tried(tried: &[(usize, f64)]) -> Option<(String, String)> {
     let best = tried.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let numbers: Vec<String> = tried.iter().map(|(clusters, _)| clusters.to_string()).collect();
-    let (last, others) = numbers.split_last()?;
-    let list = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+    let list = listed(tried.iter().map(|(clusters, _)| clusters));
     let lines: Vec<String> = tried.iter().map(|(clusters, likelihood)| format!("{clusters}: {likelihood:.2}")).collect();
     let hover = format!("The mean logarithm of the density of images left out, the higher the better:\n{}", lines.join("\n"));
     Some((format!("{list} tried, {} the best", best.0), hover))

@@ -6,6 +6,7 @@ mod learned;
 mod take_in;
 mod what_if;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -392,7 +393,8 @@ impl Recognising {
     }
 
     /// Evaluates the recogniser without a request of the user where that is due
-    /// ([`reports::is_judging_due`]), and not again before the library has grown.
+    /// ([`reports::is_judging_due`]), and not again before there are twice
+    /// as many images or other classes.
     pub(super) fn judge_if_due(&mut self, ctx: &mut Context) {
         let is_busy =
             |ctx: &Context| [JobKind::Judge, JobKind::LearnWeights, JobKind::FitKinds].iter().any(|kind| ctx.jobs.is_running(kind));
@@ -407,7 +409,8 @@ impl Recognising {
         classes.dedup();
         classes.sort_unstable();
         classes.dedup();
-        let is_other = images >= 2 * self.tried.0 || !classes.iter().eq(&self.tried.1);
+        let tried: BTreeSet<&str> = self.tried.1.iter().map(|class| state.class_now(class)).collect();
+        let is_other = images >= 2 * self.tried.0 || !classes.iter().eq(&tried);
         if is_other && reports::is_judging_due(self.report.as_ref().map(|judged| &*judged.report), classes.iter().copied(), images) {
             self.tried = (images, classes.into_iter().map(str::to_owned).collect());
             judge(ctx, true);
@@ -418,8 +421,10 @@ impl Recognising {
     /// What was not fitted yet is fitted first.
     pub(super) fn choose_kinds(&mut self, ctx: &mut Context, subject: Option<Subject>, choice: Option<KindChoice>) {
         let with = move |now: KindSetting| KindSetting { subject: subject.unwrap_or(now.subject), choice: choice.unwrap_or(now.choice) };
-        let now = self.wished_kinds.filter(|_| ctx.jobs.is_running(&JobKind::FitKinds)).unwrap_or(self.kinds.setting);
-        self.wished_kinds = Some(with(now));
+        // A second choice is refused while one is under way.
+        if !ctx.jobs.is_running(&JobKind::FitKinds) {
+            self.wished_kinds = Some(with(self.kinds.setting));
+        }
         ctx.library_job(JobKind::FitKinds, move |session, library| {
             let setting = with(kind_use(&hold(library)).setting);
             let is_fitted = session.choose_kinds(library, setting)? || session.fit_kinds(library, setting)?;
@@ -435,7 +440,9 @@ impl Recognising {
 
     /// Lets kinds of elements count as they did before the last change of that.
     pub(super) fn kinds_back(&mut self, ctx: &mut Context) {
-        self.wished_kinds = None;
+        if !ctx.jobs.is_running(&JobKind::FitKinds) {
+            self.wished_kinds = None;
+        }
         ctx.library_job(JobKind::FitKinds, |session, library| {
             if !session.kinds_back(library)? {
                 return Ok(DeskMessage::from(note("Nothing was changed so far")));
