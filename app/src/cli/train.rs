@@ -27,7 +27,7 @@ use super::librarian::Librarian;
 use super::network_args::Elements;
 use super::output::{Failures, Output};
 use super::switch::Switch;
-use crate::command::{KindChoice, WeightChoice, subject_words};
+use crate::command::{KindChoice, WeightChoice};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
 use crate::session::kinds_kept::KindSetting;
@@ -319,13 +319,12 @@ fn kind_in_json(kind: &ElementKind) -> serde_json::Value {
 /// How kinds count in a library now, as a sentence that follows others; their weights are told
 /// after it where they were fitted.
 fn in_use(kinds: &KindUse) -> String {
-    let KindSetting { subject, choice } = kinds.setting;
-    let weights = match (kinds.loss, choice) {
+    let weights = match (kinds.loss, kinds.setting.choice) {
         (Some(_), _) => String::new(),
         (None, KindChoice::Preset) => format!(": {}", kinds.words),
         (None, _) => format!(" once they are judged, and until then: {}", kinds.words),
     };
-    format!("\nIn use now: {}, {}{weights}.", subject_words(subject).0, choice.words().0.to_lowercase())
+    format!("\nIn use now: {}{weights}.", kinds.setting.words())
 }
 
 /// What fitting kinds came to, as sentences that follow others.

@@ -8,7 +8,7 @@ use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::presets::Subject;
 use tessera_core::library::Library;
 
-use crate::command::KindChoice;
+use crate::command::{KindChoice, subject_words};
 
 /// The names under which a library keeps it: all of it, for its kinds of elements; and what its
 /// images show, whatever these are.
@@ -22,6 +22,13 @@ pub struct KindSetting {
     pub subject: Subject,
     /// As the preset has it, or what is fitted from there.
     pub choice: KindChoice,
+}
+
+impl KindSetting {
+    /// In words: what the images show, and how kinds count.
+    pub fn words(self) -> String {
+        format!("{}, {}", subject_words(self.subject).0, self.choice.words().0.to_lowercase())
+    }
 }
 
 /// What a library keeps.

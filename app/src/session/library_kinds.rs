@@ -15,7 +15,7 @@ use super::harm;
 use super::kept_as::{KeptOf, check_remembered, name_places_apart};
 use super::kinds_kept::{KeptKinds, KindFit, KindSetting, kinds_name, preset_kernels};
 use super::library_weights;
-use crate::command::{KindChoice, subject_words};
+use crate::command::KindChoice;
 
 /// How kinds count in a library.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -137,9 +137,8 @@ impl Session {
 pub fn kind_use(library: &Library) -> KindUse {
     let kept = KeptKinds::of(library);
     let before = kept.before.as_ref().map(|before| {
-        let KindSetting { subject, choice } = before.setting;
         let weights = kinds_in_words(&library.recogniser().ckm().options().with_kernels(&before.kernels(library)));
-        format!("{}, {}: {weights}", subject_words(subject).0, choice.words().0.to_lowercase())
+        format!("{}: {weights}", before.setting.words())
     });
     KindUse {
         setting: kept.setting,

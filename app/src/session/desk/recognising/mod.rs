@@ -393,8 +393,8 @@ impl Recognising {
     }
 
     /// Evaluates the recogniser without a request of the user where that is due
-    /// ([`reports::is_judging_due`]), and not again before there are twice
-    /// as many images or other classes.
+    /// ([`reports::is_judging_due`]), and not again before there are twice as many images
+    /// or other classes.
     pub(super) fn judge_if_due(&mut self, ctx: &mut Context) {
         let is_busy =
             |ctx: &Context| [JobKind::Judge, JobKind::LearnWeights, JobKind::FitKinds].iter().any(|kind| ctx.jobs.is_running(kind));
