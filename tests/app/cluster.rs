@@ -282,7 +282,10 @@ fn a_cluster_is_named_by_labelling_it_and_keeps_its_name() {
     world.run(["undo", "lib.tessera"]).ended(0);
     world.run(["undo", "lib.tessera"]).ended(0);
     assert!(clusters(&world, "")["list"].as_array().unwrap().iter().all(|cluster| cluster["name"].is_null()));
-    world.run(["cluster", "lib.tessera", "--name", "77=x"]).ended(2).complains("number of a cluster");
+    world.run(["cluster", "lib.tessera", "--name", "77=x"]).ended(65).complains("number of a cluster");
+    world.run(["label", "lib.tessera", "photos/0-00.png", "--as", "Sky"]).ended(0);
+    let named = world.run(["cluster", "lib.tessera", "--name", "1=sky", "--json"]).ended(0).object();
+    assert_eq!((&named["new_class"], &named["near_class"]), (&true.into(), &"Sky".into()), "{named}");
     world.run(["cluster", "lib.tessera", "--name", "x"]).ended(2);
 }
 
@@ -406,7 +409,37 @@ fn what_cannot_be_clustered_is_said() {
     assert_eq!(clusters(&world, "--by appearance")["clusters"], 1, "one image is one cluster");
     world.run("cluster lib.tessera --clusters 2".split(' ')).ended(65).complains("1 to 1");
     world.run("cluster lib.tessera --clusters 0".split(' ')).ended(2);
-    world.run("cluster lib.tessera --by nothing-like-that".split(' ')).ended(65).complains("none of 1 images");
+    world.run("cluster lib.tessera --by nothing-like-that".split(' ')).ended(2).complains("one of appearance, edges");
+    world.run(["remove", "lib.tessera", "photos/one.png"]).ended(0);
+    world.run("cluster lib.tessera".split(' ')).ended(65).complains("import a folder of images first");
+}
+
+#[test]
+fn what_is_not_given_stays_as_it_was() {
+    let world = world();
+    clusters(&world, "--by colours --clusters 3");
+    let four = clusters(&world, "--clusters 4");
+    assert_eq!((&four["by"], &four["asked"]), (&"colours".into(), &4.into()), "{four}");
+    let edges = clusters(&world, "--by edges");
+    assert_eq!((&edges["by"], &edges["asked"]), (&"edges".into(), &4.into()), "{edges}");
+    let anew = clusters(&world, "--again");
+    assert_eq!(anew, edges, "from the beginning");
+    let other = clusters(&world, "--seed 9");
+    assert_eq!((&other["by"], &other["asked"], &other["iterations"]), (&"edges".into(), &4.into(), &20.into()));
+    assert_eq!(clusters(&world, "--again"), other, "the seed stays, too");
+    assert_eq!(clusters(&world, "--seed 0"), edges);
+    assert_eq!(clusters(&world, "--clusters open")["asked"], Value::Null);
+}
+
+#[test]
+fn images_whose_learned_features_are_lost_are_looked_at_again() {
+    let world = world();
+    let found = clusters(&world, "--by network --clusters 3 -k 50");
+    assert_eq!((&found["images"], &found["left_out"]), (&36.into(), &0.into()));
+    fs::remove_file(world.at("lib.tessera/cache.db")).unwrap();
+    let again = world.run("cluster lib.tessera -k 50 --json".split(' ')).ended(0);
+    assert!(again.stderr.contains("The network looked at 36 images first"), "{}", again.stderr);
+    assert_eq!(again.object(), found);
 }
 
 /// The last digits of the names of the typical images of each cluster.

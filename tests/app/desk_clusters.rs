@@ -300,6 +300,29 @@ fn images_that_come_get_clusters_and_those_that_go_leave() {
 }
 
 #[test]
+fn images_that_come_get_clusters_while_no_page_shows_them() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    run(&mut desk, Command::FindClusters(aim(Some(2))));
+    desk.watch_clusters(false);
+    world.picture("images/disc/disc_09_0_0_0_lt.png", 0, 9, 0);
+    desk.run(Command::Rescan);
+    until(&mut desk, "it has a cluster", |desk| answer(desk).kept.len() == 25);
+    // Also where the clusters were kept by an earlier run of the program.
+    drop(desk);
+    let mut desk = crate::desk::desk(session(&world));
+    desk.run(Command::Open(world.at("images")));
+    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.jobs().is_busy());
+    assert!(desk.clusters().answer().is_none(), "nobody asked");
+    (10..17).for_each(|number| drop(world.picture(&format!("images/disc/disc_{number}_0_0_0_lt.png"), 0, number, 0)));
+    desk.run(Command::Rescan);
+    until(&mut desk, "they are fitted, too", |desk| {
+        let kept = desk.clusters().answer().map(|answer| &answer.kept);
+        kept.is_some_and(|kept| (kept.len(), kept.iterations(), kept.is_outgrown()) == (32, 40, false))
+    });
+}
+
+#[test]
 fn words_of_captions_are_told_where_they_tell_clusters_apart() {
     let world = World::with_images();
     let mut desk = ready(&world);
@@ -404,4 +427,33 @@ fn a_run_by_the_network_ends_with_the_switch() {
     desk.run(Command::FindClusters(aim(Some(2))));
     until(&mut desk, "others are found", |desk| desk.clusters().answer().is_some() && !desk.jobs().is_running(&JobKind::FindClusters));
     assert_eq!(answer(&desk).all().len(), before.len());
+}
+
+#[test]
+fn clusters_follow_the_network_as_it_looks_again_at_images() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    run(&mut desk, Command::FindClusters(ClusterAim { look: Some(Look::Network), ..aim(Some(2)) }));
+    assert_eq!(answer(&desk).kept.len(), 24);
+    let folder = desk.folder().unwrap().to_owned();
+    drop(desk);
+    std::fs::remove_file(folder.join("cache.db")).unwrap();
+    let mut desk = crate::desk::desk(session(&world));
+    desk.watch_clusters(true);
+    desk.run(Command::Open(folder));
+    until(&mut desk, "all are there again", |desk| {
+        desk.clusters().answer().is_some_and(|answer| (answer.kept.len(), answer.left_out) == (24, 0))
+    });
+    assert!(answer(&desk).kept.takes_network());
+}
+
+#[test]
+fn that_a_library_is_only_read_is_told_when_it_is_opened() {
+    let world = World::with_images();
+    let desk = ready(&world);
+    let folder = desk.folder().unwrap().to_owned();
+    drop(desk);
+    let mut desk = crate::desk::desk(session(&world).reading_only(true));
+    desk.run(Command::Open(folder));
+    crate::desk::until_told(&mut desk, "The library is open read-only, as it was asked for");
 }

@@ -77,14 +77,15 @@ fn what_cannot_be_fitted_is_said() {
     world.file("minus.npy", &classes(30, |_| -1));
     world.file("words.txt", b"not a matrix");
     let run = |more: &str| world.run("eval canopy --data x.npy --iterations 2".split(' ').chain(more.split(' ')));
-    run("--clusters 31").ended(65).complains("1 to 27");
+    run("--clusters 31").ended(65).complains("30 rows, of which 27 are fitted");
+    run("--held-out 1").ended(2).complains("2 or more");
     run("--clusters 0").ended(2);
     run("--floor -1").ended(2).complains("--floor");
-    run("--labels few.npy").ended(65).complains("one for each of 30 points");
+    run("--labels few.npy").ended(65).complains("few.npy: expected a label for each of the 30 rows of x.npy, found 7 labels");
     run("--labels minus.npy").ended(65).complains("whole number");
     run("--labels x.npy").ended(65).complains("rows of 12 values");
     run("--init words.txt").ended(65).complains("words.txt");
-    run("--init nowhere.npy").ended(74).complains("nowhere.npy");
+    run("--init nowhere.npy").ended(2).complains("random1, random2, kmeans++, cover-tree");
     run("--clusters 3 --init x.npy").ended(65).complains("3 rows of 12 values");
     world.run("eval canopy --data one.npy".split(' ')).ended(65).complains("rows of several values");
     world.run("eval cover-tree --data x.npy --queries x.npy --base 1".split(' ')).ended(65).complains("above 1");

@@ -75,9 +75,9 @@ pub(super) struct Global {
     /// Print JSON: one object, or one a line for commands that stream
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// Seed of all randomness
-    #[arg(long, global = true, default_value_t = 0, value_name = "N")]
-    pub(super) seed: u64,
+    /// Seed of all randomness [default: 0; of clusters as last]
+    #[arg(long, global = true, value_name = "N")]
+    pub(super) seed: Option<u64>,
     /// Threads to work with; 0: all
     #[arg(long, global = true, default_value_t = 0, value_name = "N", value_parser = threads)]
     pub(super) threads: usize,

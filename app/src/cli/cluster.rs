@@ -15,9 +15,10 @@ use tessera_core::library::{Library, hold};
 use tessera_core::plural::listed;
 
 use super::Done;
-use super::acts::tell;
+use super::label::label_all;
 use super::librarian::{Finder, Librarian, count};
 use super::library_args::Cluster;
+use super::search::check_look;
 use crate::session::clusters::{NOT_FOLLOWED, write_clusters};
 
 /// Iterations where none are asked for.
@@ -31,10 +32,24 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
     }
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
+        check_look(&hold(library), arguments.by.as_ref())?;
+        if hold(library).state().images().next().is_none() {
+            let path = librarian.named(&arguments.library);
+            return Err(Error::data(&path, "images to find clusters of", "none", "import a folder of images first").into());
+        }
+        let last = last_aim(&hold(library))?;
+        let is_other = |last: &ClusterAim| librarian.seed.is_some_and(|seed| seed != last.seed);
+        let is_reseeded = arguments.merge.is_empty() && arguments.split.is_none() && last.as_ref().is_some_and(is_other);
         // Merging and splitting take none of these options.
-        let is_any = arguments.by.is_none() && arguments.clusters.is_none() && !arguments.again;
+        let is_any = arguments.by.is_none() && arguments.clusters.is_none() && !arguments.again && !is_reseeded;
         if is_any {
             check_shown(&hold(library))?;
+        }
+        // Vectors may have been taken away since.
+        let is_there = |look: &Look| check_look(&hold(library), Some(look)).is_ok();
+        let look = arguments.by.clone().or_else(|| last.as_ref().and_then(|last| last.look.clone()).filter(is_there));
+        if look.as_ref().is_none_or(Look::takes_network) {
+            librarian.complete(library)?;
         }
         let is_said = say(librarian, &mut hold(library), arguments)?;
         let changed = changed(librarian, library, arguments)?;
@@ -42,16 +57,14 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
         let load =
             |look: Option<&Look>| librarian.out.watched(librarian.session.progress(), || librarian.session.load_looks(library, look));
         let mut kept = if changed.is_some() { changed } else { hold(library).clusters()? };
-        let same = match &kept {
-            _ if !is_any => None,
-            Some(kept) => Some(kept.aim()),
-            None => hold(library).cluster_aim()?,
-        };
-        let aim = match same {
-            Some(aim) => aim,
-            None => {
-                let clusters = arguments.clusters.and_then(|wanted| wanted.0);
-                ClusterAim { look: Some(load(arguments.by.as_ref())?), clusters, seed: librarian.session.seed() }
+        let aim = match (&kept, &last) {
+            (Some(kept), _) if is_any => kept.aim(),
+            (None, Some(last)) if is_any => last.clone(),
+            // What is not said stays as it was.
+            _ => {
+                let clusters = arguments.clusters.map_or_else(|| last.as_ref().and_then(|last| last.clusters), |wanted| wanted.0);
+                let seed = librarian.seed.or_else(|| last.as_ref().map(|last| last.seed)).unwrap_or_default();
+                ClusterAim { look: Some(load(look.as_ref())?), clusters, seed }
             }
         };
         // Those that were found with these options are gone on with only where that is said.
@@ -103,6 +116,15 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
         }
         answer(librarian, &library, &kept, &clusters, left_out, arguments.k);
         Ok(if missing > 0 { Done::Partly } else { Done::Whole })
+    })
+}
+
+/// What was asked for of the clusters that were found last; none where none were, or learned
+/// features are off and these take them.
+fn last_aim(library: &Library) -> Result<Option<ClusterAim>, Error> {
+    Ok(match library.clusters()? {
+        Some(kept) => Some(kept.aim()),
+        None => library.cluster_aim()?,
     })
 }
 
@@ -173,10 +195,13 @@ fn say(librarian: &Librarian<'_>, library: &mut Library, arguments: &Cluster) ->
             one(library, &|library| library.say_bond(pair, *bond))?;
         }
     }
+    if events.is_empty() {
+        librarian.out.note("Nothing is said of pairs of images that was not said before");
+    }
     for act in library.state().history().iter().filter(|act| events.contains(&act.id)) {
         librarian.out.note(&act.words);
     }
-    Ok(true)
+    Ok(!events.is_empty())
 }
 
 /// Labels the images of a cluster.
@@ -186,11 +211,9 @@ fn name(librarian: &Librarian<'_>, library: &mut Library, number: usize, class: 
     let cluster = kept.iter().flat_map(|kept| kept.describe(library)).find(|cluster| cluster.number == number);
     let Some(cluster) = cluster else {
         let expected = "the number of a cluster that `tessera cluster` told of";
-        return Err(Error::Option { name: "--name", found: number.to_string(), expected }.into());
+        return Err(Error::value("cluster to name", expected, number.to_string()).into());
     };
-    let event = library.label(&cluster.images, &UserLabel::Class(class.to_owned()))?;
-    tell(librarian, library, event);
-    Ok(Done::Whole)
+    label_all(librarian, library, &cluster.images, &UserLabel::Class(class.to_owned()))
 }
 
 fn answer(librarian: &Librarian<'_>, library: &Library, kept: &KeptClusters, clusters: &[ImageCluster], left_out: usize, typical: usize) {
@@ -231,7 +254,7 @@ fn answer(librarian: &Librarian<'_>, library: &Library, kept: &KeptClusters, clu
                 lines.extend(odd.iter().map(|cluster| in_words(library, cluster)));
             }
             if left_out > 0 {
-                lines.push(format!("\n{} could not be compared", count(left_out, "image")));
+                lines.push(format!("\n{} left out, of which {} is not known", count(left_out, "image"), look.words()));
             }
             lines.join("\n")
         },

@@ -5,9 +5,11 @@ use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
 use tessera_core::canopy::{ClusterDraw, ClusterStart, Covariance, MixtureMethod, MixtureOptions, Prior};
+use tessera_core::error::display;
 use tessera_core::eval::mixtures::MixtureRun;
 
 use super::Done;
+use super::librarian::count;
 use super::mixture_args::{DrawChoice, EvalCanopy, EvalCoverTree, MethodChoice, ShapeChoice};
 use super::output::Output;
 use crate::session::Session;
@@ -73,6 +75,10 @@ fn named_start(arguments: &EvalCanopy) -> Option<ClusterStart> {
 pub(super) fn canopy(session: &Session, arguments: &EvalCanopy, out: &Output) -> Result<Done> {
     let options = options(session, arguments)?;
     let start = named_start(arguments).is_none().then_some(arguments.init.as_path());
+    if let Some(file) = start.filter(|file| !file.exists()) {
+        let expected = "random1, random2, kmeans++, cover-tree, or the name of a file with a row for each cluster";
+        return Err(Error::Option { name: "--init", found: display(file), expected }.into());
+    }
     let files = MixtureFiles { data: &arguments.data, labels: arguments.labels.as_deref(), start };
     let run = MixtureRun { options, iterations: arguments.iterations as usize, held_out: arguments.held_out as usize };
     let covariance = shape_name(run.options.covariance);
@@ -93,9 +99,10 @@ pub(super) fn canopy(session: &Session, arguments: &EvalCanopy, out: &Output) ->
                 _ => String::new(),
             };
             format!(
-                "{clusters} clusters ({method}, {covariance}) of {} points of {} values: {:.4} s an iteration ({:.1} passes over the data), \
+                "{} ({method}, {covariance}) of {} points of {} values: {:.4} s an iteration ({:.1} passes over the data), \
                  set up in {:.2} s\nlog-likelihood of points held out {:.4} (of their clusters {:.4}){classes}; \
                  {:.1} densities a point, {:.3} of proposals accepted",
+                count(clusters, "cluster"),
                 scores.n,
                 scores.d,
                 scores.iteration_s,

@@ -6,6 +6,7 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 use tessera_core::Error;
 use tessera_core::error::display;
+use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::{Caption, EventId, UserLabel};
 use tessera_core::library::hold;
@@ -106,17 +107,23 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
             return Ok(Done::Whole);
         }
         let label = arguments.class.clone().map_or(UserLabel::NoClass, UserLabel::Class);
-        let new = New::of(library, &label);
-        let event = library.label(&images, &label)?;
-        // Comparing spellings takes time that many lines do not have.
-        let near = || {
-            let class = library.acts().tidy_name(arguments.class.as_deref()?).ok()?;
-            library.state().class_near(&class).map(str::to_owned)
-        };
-        let aside = new.in_words(near);
-        tell_with(librarian, library, event, &aside, new.in_json());
-        Ok(Done::Whole)
+        label_all(librarian, library, &images, &label)
     })
+}
+
+/// Gives images a label, and tells of it, and of a class that this makes.
+pub(super) fn label_all(librarian: &Librarian<'_>, library: &mut Library, images: &[ItemId], label: &UserLabel) -> Result<Done> {
+    let new = New::of(library, label);
+    let event = library.label(images, label)?;
+    // Comparing spellings takes time that many lines do not have.
+    let near = || {
+        let UserLabel::Class(class) = label else { return None };
+        let class = library.acts().tidy_name(class).ok()?;
+        library.state().class_near(&class).map(str::to_owned)
+    };
+    let aside = new.in_words(near);
+    tell_with(librarian, library, event, &aside, new.in_json());
+    Ok(Done::Whole)
 }
 
 /// Labels images, and takes those in that the library does not have. One that cannot be taken in

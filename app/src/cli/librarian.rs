@@ -14,6 +14,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::import::hold;
 use tessera_core::library::{Library, spellings};
 
+use super::args::Global;
 use super::output::Output;
 use crate::session::Session;
 use crate::session::library::{Target, what_is, with_ending};
@@ -27,12 +28,14 @@ pub(super) struct Librarian<'a> {
     pub(super) session: &'a Session,
     pub(super) out: &'a Output,
     wait: Duration,
+    /// The seed that was given.
+    pub(super) seed: Option<u64>,
 }
 
 impl<'a> Librarian<'a> {
-    /// A librarian that waits `seconds` for a library that is busy.
-    pub(super) fn new(session: &'a Session, out: &'a Output, seconds: u32) -> Self {
-        Self { session, out, wait: Duration::from_secs(seconds.into()) }
+    /// A librarian that waits for a library that is busy as long as `global` says.
+    pub(super) fn new(session: &'a Session, out: &'a Output, global: &Global) -> Self {
+        Self { session, out, wait: Duration::from_secs(global.wait.into()), seed: global.seed }
     }
 
     /// Opens the library at `path`, or that of the collection there.

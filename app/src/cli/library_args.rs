@@ -360,12 +360,12 @@ pub(super) struct Cluster {
     pub(super) library: PathBuf,
     /// What is compared: edges and colours (`appearance`), `edges` or `colours` alone, what the
     /// network sees (`network`), the `words` of captions, the recogniser's `elements`, or a set of
-    /// vectors that was brought, by its name; without it, what the network sees, or the appearance
-    /// where it has not looked
+    /// vectors that was brought, by its name [default: as last; at first what the network sees, or
+    /// the appearance where it has not looked]
     #[arg(long, value_name = "VECTORS", value_parser = look)]
     pub(super) by: Option<Look>,
     /// The number of clusters, or `open`: as many as describe images best that took no part
-    /// [default: open]
+    /// [default: as last; at first open]
     #[arg(long, value_name = "K", value_parser = clusters)]
     pub(super) clusters: Option<ClusterNumber>,
     /// Iterations, which go on from clusters that were found by the same options [default: 20 for

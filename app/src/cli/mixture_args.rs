@@ -36,7 +36,7 @@ pub(super) struct EvalCanopy {
     #[arg(long, default_value_t = 1e-3, value_name = "V")]
     pub(super) floor: f64,
     /// Of so many points one is held out to measure likelihoods on; 0: none, and all are measured
-    #[arg(long, default_value_t = 10, value_name = "N")]
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = held_out)]
     pub(super) held_out: u32,
     /// Points that share a surrogate, on average [default: by the number of clusters]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -47,6 +47,11 @@ pub(super) struct EvalCanopy {
     /// Proposals for each point in an iteration of Canopy I
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(super) steps: u32,
+}
+
+fn held_out(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| *number != 1);
+    number.ok_or_else(|| "expected 0, for none, or 2 or more: of so many points one is held out".into())
 }
 
 /// Ways to match points and clusters.

@@ -170,7 +170,8 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
         return decode_worker::try_network();
     }
     let Global { threads, seed, read_only, element_memory, .. } = arguments.global;
-    let session = Session::new(threads, seed)?.with_workers().reading_only(read_only).with_element_memory(element_memory);
+    let session =
+        Session::new(threads, seed.unwrap_or_default())?.with_workers().reading_only(read_only).with_element_memory(element_memory);
     session.limit_picture_memory(arguments.global.picture_memory);
     session.networks();
     let Some(command) = &arguments.command else { return without_command(arguments.path.as_deref(), window, session, out) };
@@ -179,7 +180,7 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
         return Err(Usage(format!("{}: {words}", display(path))).into());
     }
     cancel_on_request(&session)?;
-    let librarian = &Librarian::new(&session, out, arguments.global.wait);
+    let librarian = &Librarian::new(&session, out, &arguments.global);
     // Code that does not choose its thread pool would otherwise use all threads of the machine.
     let done = session.on_threads(|| run_command(command, librarian));
     if let Some(remark) = session.remark() {

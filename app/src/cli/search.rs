@@ -227,7 +227,7 @@ pub(super) fn grow_after(librarian: &Librarian<'_>, library: &Mutex<Library>, by
 }
 
 /// Refuses vectors that a library does not have.
-fn check_look(library: &Library, by: Option<&Look>) -> Result<()> {
+pub(super) fn check_look(library: &Library, by: Option<&Look>) -> Result<()> {
     let found = match by {
         Some(Look::Network) if !library.has_learned_features() => {
             "network: expected a library with learned features, found them off; turn them on with `tessera train LIBRARY --learned-features on`, or compare something else".to_owned()

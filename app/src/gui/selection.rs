@@ -145,6 +145,11 @@ impl Selection {
         list.iter().position(|id| is_sought && self.contains(*id))
     }
 
+    /// The selected image to which what shows it is to be scrolled, told once.
+    pub fn take_sought_image(&mut self) -> Option<ItemId> {
+        self.cursor.filter(|_| std::mem::take(&mut self.is_sought))
+    }
+
     /// Inverts the selection within a list.
     pub fn invert(&mut self, list: &[ItemId]) {
         let others: Vec<ItemId> = list.iter().copied().filter(|id| !self.chosen.contains(id)).collect();

@@ -121,7 +121,7 @@ impl View {
     pub fn select_on(&mut self, page: Page, images: impl IntoIterator<Item = ItemId>) {
         self.turn_to(page);
         self.selection.set(images);
-        if page == Page::Browse {
+        if matches!(page, Page::Browse | Page::Clusters) {
             self.selection.seek();
         }
     }

@@ -33,6 +33,9 @@ const STEPS: usize = 5;
 const FREE: u32 = 2000;
 /// Nanoseconds in a millisecond.
 const PER_MILLISECOND: i64 = 1_000_000;
+/// Letters of a time as it is written, up to its day and its second.
+const DAY: usize = 10;
+const SECOND: usize = 19;
 
 /// The images of a map with the vectors that they are laid out by.
 #[derive(Debug)]
@@ -111,6 +114,11 @@ pub struct Colouring {
     pub legend: Vec<LegendEntry>,
 }
 
+/// The lowest and the highest of values; infinite where there are none.
+fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
+}
+
 impl Colouring {
     /// The colours of these images. `report` is the last one on the recogniser, `clusters` are
     /// those found last, the largest first. O(images).
@@ -145,8 +153,10 @@ impl Colouring {
             }
             MapColour::Date => {
                 let modified = |id: &ItemId| Some((image(id)?.place()?.modified / PER_MILLISECOND) as f64);
-                let day = |value: f64| utc(value as i64).chars().take(10).collect();
-                Self::of_values(images.iter().map(modified), None, day, "no file")
+                let date = |value: f64, length| utc(value as i64).chars().take(length).collect::<String>();
+                let (first, last) = bounds(images.iter().filter_map(modified));
+                let length = if date(first, DAY) == date(last, DAY) { SECOND } else { DAY };
+                Self::of_values(images.iter().map(modified), None, |value| date(value, length), "no file")
             }
             MapColour::Cluster => {
                 let (titles, colours) = (titles(clusters), cluster_colours(state, clusters));
@@ -186,15 +196,13 @@ impl Colouring {
     /// Colours of values between two bounds, or else between the lowest and the highest.
     fn of_values(
         each: impl Iterator<Item = Option<f64>>,
-        bounds: Option<(f64, f64)>,
+        within: Option<(f64, f64)>,
         words: impl Fn(f64) -> String,
         unknown: &str,
     ) -> Self {
         let values: Vec<Option<f64>> = each.collect();
         let known = values.iter().flatten().copied();
-        let (low, high) = bounds.unwrap_or_else(|| {
-            known.clone().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
-        });
+        let (low, high) = within.unwrap_or_else(|| bounds(known.clone()));
         let share = |value: f64| if high > low { (value - low) / (high - low) } else { 0.5 };
         let n = known.count();
         let steps = match n {

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use tessera_core::canopy::{ClusterStart, Covariance};
+use tessera_core::canopy::{ClusterStart, Covariance, is_held_out};
 use tessera_core::data::vectors::VectorFile;
+use tessera_core::error::display;
 use tessera_core::eval::mixtures::{self, MixtureRun, MixtureScores, TreeScores};
+use tessera_core::plural::count;
 use tessera_core::{Error, Result};
 
 use super::Session;
@@ -33,7 +35,18 @@ impl Session {
     /// As [`VectorFile::read`] and [`mixtures::run`].
     pub fn fit_mixture(&self, files: &MixtureFiles<'_>, mut run: MixtureRun) -> Result<MixtureScores> {
         let data = VectorFile::read(files.data)?;
+        let n = data.rows().len();
         let classes = files.labels.map(VectorFile::read_classes).transpose()?;
+        if let (Some(path), Some(classes)) = (files.labels, classes.as_ref().filter(|classes| classes.len() != n)) {
+            let expected = format!("a label for each of the {} of {}", count(n, "row"), display(files.data));
+            return Err(Error::data(path, expected, count(classes.len(), "label"), "name the file of these rows' classes"));
+        }
+        let fitted = (0..n).filter(|i| !is_held_out(*i, run.held_out)).count();
+        if n > 0 && run.options.clusters > fitted {
+            let expected = format!("a row or more for each of {} that are fitted", count(run.options.clusters, "cluster"));
+            let found = format!("{}, of which {fitted} are fitted and the others held out", count(n, "row"));
+            return Err(Error::data(files.data, expected, found, "ask for fewer --clusters, or hold out fewer by --held-out"));
+        }
         if let Some(path) = files.start {
             let means = VectorFile::read(path)?;
             let rows = means.rows().len();

@@ -49,8 +49,11 @@ pub struct Clusters {
     /// Whether a question is under way, and whether another one is to follow.
     is_asked: bool,
     is_asked_again: bool,
-    /// Whether the page is visible: only then are clusters described anew when the library changes.
+    /// Whether a page with clusters is visible: only then are they described anew whenever the
+    /// library changes. When images come or go, they are followed in any case.
     is_watched: bool,
+    /// The library when its images were last followed.
+    followed: Option<State>,
     /// The number of the last run; results of earlier ones are dropped.
     run: Arc<AtomicU64>,
     /// Images without a cluster, and those among them whose vectors were looked for in vain.
@@ -235,10 +238,16 @@ impl Part for Clusters {
         self.failure.take_if(|(_, at)| *at != last);
         match event {
             Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
-            Event::Ready | Event::Changed if self.is_watched && ctx.is_ready() => self.ask(ctx),
-            Event::First | Event::Opened | Event::Ready | Event::Changed => {}
+            Event::Opened => self.followed = ctx.state().cloned(),
+            Event::Ready | Event::Changed if ctx.is_ready() => {
+                let is_due = !ctx.jobs.is_importing() && self.have_images_come_or_gone(ctx);
+                if self.is_watched || is_due {
+                    self.ask(ctx);
+                }
+            }
+            Event::First | Event::Ready | Event::Changed => {}
             Event::Learned(is_on) => {
-                self.is_off = !is_on;
+                (self.is_off, self.in_vain) = (!is_on, 0);
                 if self.answer.as_ref().is_some_and(|answer| self.is_barred(answer)) {
                     self.replace(ctx, None);
                     self.is_hidden = true;
@@ -345,7 +354,7 @@ impl Clusters {
     pub(super) fn assign_if_due(&mut self, ctx: &mut Context) {
         let is_busy =
             ctx.jobs.is_importing() || ctx.jobs.is_running(&JobKind::FindClusters) || ctx.jobs.is_running(&JobKind::AssignClusters);
-        if !self.is_watched || is_busy || self.new == 0 || self.new == self.in_vain {
+        if is_busy || self.new == 0 || self.new == self.in_vain {
             return;
         }
         let Some(kept) = self.answer.as_ref().map(|answer| Arc::clone(&answer.kept)) else { return };
@@ -371,7 +380,7 @@ impl Clusters {
     fn renew_if_due(&mut self, ctx: &mut Context) {
         let Some(kept) = self.answer.as_ref().map(|answer| Arc::clone(&answer.kept)) else { return };
         let is_tried = self.renewed == Some(kept.len());
-        if !self.is_watched || ctx.jobs.is_importing() || ctx.jobs.is_running(&JobKind::FindClusters) || is_tried || !kept.is_outgrown() {
+        if ctx.jobs.is_importing() || ctx.jobs.is_running(&JobKind::FindClusters) || is_tried || !kept.is_outgrown() {
             return;
         }
         self.renewed = Some(kept.len());
@@ -402,6 +411,14 @@ impl Clusters {
     /// Whether clusters are not to be shown, because learned features are off.
     fn is_barred(&self, answer: &ClusterAnswer) -> bool {
         self.is_off && answer.kept.takes_network()
+    }
+
+    /// Whether images have come or gone since this was last asked.
+    fn have_images_come_or_gone(&mut self, ctx: &Context) -> bool {
+        let Some(now) = ctx.state() else { return false };
+        let before = self.followed.replace(now.clone());
+        let is_live = |state: &State, id| state.image(id).is_some_and(|image| image.is_live());
+        before.is_some_and(|before| now.changed_since(&before).into_iter().any(|id| is_live(now, id) != is_live(&before, id)))
     }
 
     fn replace(&mut self, ctx: &Context, answer: Option<Arc<ClusterAnswer>>) {

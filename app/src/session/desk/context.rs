@@ -76,7 +76,7 @@ pub(super) enum Event {
     Ready,
     /// Its state has changed.
     Changed,
-    /// Its learned features were turned on (true) or off.
+    /// Its learned features were turned on (true) or off, or more images have theirs.
     Learned(bool),
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tessera_core::data::{Dataset, Labels, OpenOptions};
 use tessera_core::error::display;
 use tessera_core::library::import::hold;
+use tessera_core::library::read_only::ReadOnly;
 use tessera_core::library::repair::repair;
 use tessera_core::library::{DATABASE, Library, first_images, snapshot};
 use tessera_core::picture::decode::SIDE;
@@ -396,12 +397,16 @@ impl Opening {
     fn opened(&mut self, ctx: &mut Context, opened: Opened) {
         let Opened { folder, source, name, library, tray, then, news, is_collection } = opened;
         self.close(ctx);
-        let state = library.state().clone();
+        let (state, read_only) = (library.state().clone(), library.read_only());
         let shared = Arc::new(Mutex::new(library));
         ctx.library = Some(OpenLibrary { folder, source, name, shared, state, is_ready: false, is_collection });
         ctx.announce(Event::Opened);
         catch_up(ctx);
         self.tray = tray;
+        if let Some(why) = read_only.filter(|why| *why != ReadOnly::Collection) {
+            let (first, rest) = why.words().split_at(1);
+            ctx.tell(note(first.to_uppercase() + rest));
+        }
         for words in news {
             ctx.tell(note(words));
         }

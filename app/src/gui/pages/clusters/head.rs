@@ -189,7 +189,8 @@ fn told_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer) {
         }
         if answer.left_out > 0 {
             let hover = "They cannot be compared in this way, and have no cluster";
-            ui.label(RichText::new(format!("· {} without such a vector", images(answer.left_out))).weak()).on_hover_text(hover);
+            let words = format!("· {} left out, of which {} is not known", images(answer.left_out), kept.look().words());
+            ui.label(RichText::new(words).weak()).on_hover_text(hover);
         }
         let [together, apart] = answer.pairs;
         if together + apart > 0 {

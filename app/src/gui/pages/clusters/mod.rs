@@ -125,6 +125,7 @@ impl PageUi for ClustersView {
             return;
         };
         label_keys(ui, panel);
+        self.seek(panel, &answer);
         let chosen = self.chosen(panel, &answer);
         self.keys(ui, panel, &answer, &chosen);
         self.chosen_ui(ui, panel, &answer, &chosen);
@@ -144,6 +145,15 @@ impl ClustersView {
         let chosen = Arc::new(Chosen::of(panel, answer));
         self.counted = Some(Counted { of: (Arc::downgrade(answer), Arc::clone(selected)), chosen: Arc::clone(&chosen) });
         chosen
+    }
+
+    /// Turns to the cluster of the image that another page selected here, and shows all of it.
+    fn seek(&mut self, panel: &mut Panel<'_>, answer: &ClusterAnswer) {
+        if let Some(place) = panel.view.selection.take_sought_image().and_then(|image| answer.place_of(image)) {
+            let number = number_at(answer, place);
+            self.unfolded.insert(number);
+            (self.current, self.is_hidden) = (Some(number), true);
+        }
     }
 
     fn keys(&mut self, ui: &Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen) {

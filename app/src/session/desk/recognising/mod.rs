@@ -153,8 +153,9 @@ impl Part for Recognising {
             Message::Switched(known) => {
                 let name = |network: &Option<WordsNetwork>| network.as_ref().map(|network| network.hash.clone());
                 let before = (self.learned.is_on, name(&self.words_network));
+                let seen = self.learned.seen;
                 self.keep(*known);
-                if before.0 != self.learned.is_on {
+                if before.0 != self.learned.is_on || self.learned.is_on && self.learned.seen > seen {
                     ctx.announce(Event::Learned(self.learned.is_on));
                 }
                 (self.may_be_due, self.tried) = (true, Default::default());
