@@ -48,7 +48,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
         // Vectors may have been taken away since.
         let is_there = |look: &Look| check_look(&hold(library), Some(look)).is_ok();
         let look = arguments.by.clone().or_else(|| last.as_ref().and_then(|last| last.look.clone()).filter(is_there));
-        if look.as_ref().is_none_or(Look::takes_network) {
+        let kept = hold(library).clusters()?.filter(|_| is_any);
+        if kept.map_or_else(|| look.as_ref().is_none_or(Look::takes_network), |kept| kept.takes_network()) {
             librarian.complete(library)?;
         }
         let is_said = say(librarian, &mut hold(library), arguments)?;
@@ -196,12 +197,13 @@ fn say(librarian: &Librarian<'_>, library: &mut Library, arguments: &Cluster) ->
         }
     }
     if events.is_empty() {
-        librarian.out.note("Nothing is said of pairs of images that was not said before");
+        let is_dropped = said.iter().all(|(_, pairs)| pairs.is_empty());
+        librarian.out.note(if is_dropped { "There was nothing to drop" } else { "That was said before" });
     }
     for act in library.state().history().iter().filter(|act| events.contains(&act.id)) {
         librarian.out.note(&act.words);
     }
-    Ok(!events.is_empty())
+    Ok(!events.is_empty() || library.clusters()?.is_some_and(|kept| !library.follows_pairs(&kept)))
 }
 
 /// Labels the images of a cluster.
@@ -254,7 +256,7 @@ fn answer(librarian: &Librarian<'_>, library: &Library, kept: &KeptClusters, clu
                 lines.extend(odd.iter().map(|cluster| in_words(library, cluster)));
             }
             if left_out > 0 {
-                lines.push(format!("\n{} left out, of which {} is not known", count(left_out, "image"), look.words()));
+                lines.push(format!("\n{} could not be compared by {}", count(left_out, "image"), look.words()));
             }
             lines.join("\n")
         },

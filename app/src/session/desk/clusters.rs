@@ -246,8 +246,12 @@ impl Part for Clusters {
                 }
             }
             Event::First | Event::Ready | Event::Changed => {}
+            Event::Seen => {
+                self.in_vain = 0;
+                self.ask(ctx);
+            }
             Event::Learned(is_on) => {
-                (self.is_off, self.in_vain) = (!is_on, 0);
+                self.is_off = !is_on;
                 if self.answer.as_ref().is_some_and(|answer| self.is_barred(answer)) {
                     self.replace(ctx, None);
                     self.is_hidden = true;
@@ -385,6 +389,8 @@ impl Clusters {
         }
         self.renewed = Some(kept.len());
         self.find(ctx, kept.aim());
+        // Nobody asked for it: it makes way for what somebody asks for.
+        ctx.jobs.let_give_way(&JobKind::FindClusters);
     }
 
     /// Finds clusters that are lost again, by what was asked for; not again if that was stopped.

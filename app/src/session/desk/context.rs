@@ -76,8 +76,10 @@ pub(super) enum Event {
     Ready,
     /// Its state has changed.
     Changed,
-    /// Its learned features were turned on (true) or off, or more images have theirs.
+    /// Its learned features were turned on (true) or off.
     Learned(bool),
+    /// The network has looked at images that it had not looked at.
+    Seen,
 }
 
 /// What is to be done once the current part has returned.

@@ -121,7 +121,7 @@ impl Part for CollectionMap {
     fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
             Event::Closed | Event::Opened => *self = Self { turn: self.turn + 1, ..Self::default() },
-            Event::First | Event::Ready => {}
+            Event::First | Event::Ready | Event::Seen => {}
             Event::Changed => (self.is_changed, self.failure) = (true, None),
             Event::Learned(is_on) => self.learned(ctx, is_on),
         }

@@ -99,7 +99,7 @@ impl Part for NearCopies {
                     self.look_for_files(ctx);
                 }
             }
-            Event::First | Event::Opened | Event::Ready | Event::Learned(_) => {}
+            Event::First | Event::Opened | Event::Ready | Event::Learned(_) | Event::Seen => {}
         }
     }
 }

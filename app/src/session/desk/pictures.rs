@@ -57,7 +57,7 @@ impl Part for Pictures {
                 let first = || ctx.first.as_ref().map(|first| first.folder.as_path());
                 self.thumbnails = ctx.library.as_ref().map(|open| open.folder.as_path()).or_else(first).map(thumbnails);
             }
-            Event::Ready | Event::Changed | Event::Learned(_) => {}
+            Event::Ready | Event::Changed | Event::Learned(_) | Event::Seen => {}
         }
     }
 }

@@ -137,7 +137,7 @@ impl Part for Searching {
                 self.words.clear();
                 self.number += 1;
             }
-            Event::First | Event::Opened | Event::Ready => {}
+            Event::First | Event::Opened | Event::Ready | Event::Seen => {}
             Event::Changed | Event::Learned(_) => self.ask(ctx),
         }
     }

@@ -189,7 +189,7 @@ impl Part for Similar {
             Event::Closed => *self = Self { by: self.by.take(), recall: self.recall, is_watched: self.is_watched, ..Self::default() },
             Event::Opened => self.may_be_due = true,
             Event::Changed if self.is_watched => self.ask(ctx),
-            Event::First | Event::Ready | Event::Changed => {}
+            Event::First | Event::Ready | Event::Changed | Event::Seen => {}
             Event::Learned(is_on) => {
                 if !is_on && self.answer.as_ref().is_some_and(|answer| answer.search.by.takes_network()) {
                     self.answer = None;

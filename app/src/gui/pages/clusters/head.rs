@@ -188,8 +188,8 @@ fn told_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer) {
             ui.label(RichText::new(format!("· {tried}")).weak()).on_hover_text(hover);
         }
         if answer.left_out > 0 {
-            let hover = "They cannot be compared in this way, and have no cluster";
-            let words = format!("· {} left out, of which {} is not known", images(answer.left_out), kept.look().words());
+            let hover = "Nothing is known of them by which to compare, so they have no cluster";
+            let words = format!("· {} cannot be compared by {}", images(answer.left_out), kept.look().words());
             ui.label(RichText::new(words).weak()).on_hover_text(hover);
         }
         let [together, apart] = answer.pairs;

@@ -75,7 +75,7 @@ impl Part for LabellingDesk {
                 (self.is_watched, self.is_stale) = (false, false);
                 self.thread.stop();
             }
-            Event::First | Event::Opened | Event::Ready => {}
+            Event::First | Event::Opened | Event::Ready | Event::Seen => {}
             // The advisers begin anew, with other vectors.
             Event::Learned(_) => self.request_suggestions(ctx),
             Event::Changed => {

@@ -27,8 +27,8 @@ pub(in crate::session::desk) fn use_words_network(ctx: &mut Context, name: Optio
 pub(super) fn compute(ctx: &mut Context) {
     if !ctx.jobs.is_running(&JobKind::LookWithNetwork) {
         ctx.library_job(JobKind::LookWithNetwork, |session, library| {
-            session.compute_learned_features_aside(library)?;
-            Ok(switched(&hold(library)))
+            let looked = session.compute_learned_features_aside(library)?;
+            Ok(Message::Looked(Box::new(Known::of(&hold(library))), looked))
         });
     }
 }

@@ -103,6 +103,8 @@ pub(super) enum Message {
     Known(Box<Known>),
     /// What it keeps of another recogniser, with learned features or without.
     Switched(Box<Known>),
+    /// The network has looked at so many images.
+    Looked(Box<Known>, usize),
     /// Which training images are compared was chosen; the last report is of before.
     Chosen(SearchChoice, Option<Judged>),
     /// Which weights of pieces and of kinds are in use, and the last reports on them and on harm.
@@ -153,9 +155,8 @@ impl Part for Recognising {
             Message::Switched(known) => {
                 let name = |network: &Option<WordsNetwork>| network.as_ref().map(|network| network.hash.clone());
                 let before = (self.learned.is_on, name(&self.words_network));
-                let seen = self.learned.seen;
                 self.keep(*known);
-                if before.0 != self.learned.is_on || self.learned.is_on && self.learned.seen > seen {
+                if before.0 != self.learned.is_on {
                     ctx.announce(Event::Learned(self.learned.is_on));
                 }
                 (self.may_be_due, self.tried) = (true, Default::default());
@@ -163,6 +164,12 @@ impl Part for Recognising {
                 if before != (true, name(&self.words_network)) {
                     self.compute_learned(ctx);
                 }
+            }
+            Message::Looked(known, looked) => {
+                if looked > 0 {
+                    ctx.announce(Event::Seen);
+                }
+                self.take_in(ctx, Message::Switched(known));
             }
             Message::Chosen(search, report) => {
                 (self.search, self.report, self.harm) = (search, report, None);
@@ -195,7 +202,7 @@ impl Part for Recognising {
     fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
             Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
-            Event::First | Event::Ready | Event::Learned(_) => {}
+            Event::First | Event::Ready | Event::Learned(_) | Event::Seen => {}
             Event::Opened => (self.last_event, self.may_be_due) = (ctx.last_event(), true),
             Event::Changed => {
                 (self.last_event, self.may_be_due) = (ctx.last_event(), true);
