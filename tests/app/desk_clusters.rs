@@ -32,6 +32,17 @@ fn ready(world: &World) -> Desk {
     desk
 }
 
+/// The desk on the same library, which has lost its cache meanwhile.
+fn without_cache(world: &World, desk: Desk) -> Desk {
+    let folder = desk.folder().unwrap().to_owned();
+    drop(desk);
+    std::fs::remove_file(folder.join("cache.db")).unwrap();
+    let mut desk = crate::desk::desk(session(world));
+    desk.watch_clusters(true);
+    desk.run(Command::Open(folder));
+    desk
+}
+
 fn run(desk: &mut Desk, command: Command) {
     desk.run(command);
     until(desk, "the run has ended", |desk| !desk.jobs().is_running(&JobKind::FindClusters));
@@ -69,12 +80,7 @@ fn clusters_are_found_gone_on_with_and_kept() {
     until(&mut desk, "kept clusters are shown", |desk| desk.clusters().answer().is_some());
     assert_eq!((answer(&desk).kept.iterations(), answer(&desk).all()), (40, before));
     // Lost with the cache, they are found again as they were asked for.
-    let folder = desk.folder().unwrap().to_owned();
-    drop(desk);
-    std::fs::remove_file(folder.join("cache.db")).unwrap();
-    let mut desk = crate::desk::desk(session(&world));
-    desk.watch_clusters(true);
-    desk.run(Command::Open(folder));
+    let mut desk = without_cache(&world, desk);
     until(&mut desk, "lost clusters are found again", |desk| {
         desk.clusters().answer().is_some() && !desk.jobs().is_running(&JobKind::FindClusters)
     });
@@ -435,12 +441,7 @@ fn clusters_follow_the_network_as_it_looks_again_at_images() {
     let mut desk = ready(&world);
     run(&mut desk, Command::FindClusters(ClusterAim { look: Some(Look::Network), ..aim(Some(2)) }));
     assert_eq!(answer(&desk).kept.len(), 24);
-    let folder = desk.folder().unwrap().to_owned();
-    drop(desk);
-    std::fs::remove_file(folder.join("cache.db")).unwrap();
-    let mut desk = crate::desk::desk(session(&world));
-    desk.watch_clusters(true);
-    desk.run(Command::Open(folder));
+    let mut desk = without_cache(&world, desk);
     until(&mut desk, "all are there again", |desk| {
         desk.clusters().answer().is_some_and(|answer| (answer.kept.len(), answer.left_out) == (24, 0))
     });

@@ -37,7 +37,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
             let path = librarian.named(&arguments.library);
             return Err(Error::data(&path, "images to find clusters of", "none", "import a folder of images first").into());
         }
-        let last = last_aim(&hold(library))?;
+        let before = hold(library).clusters()?;
+        let last = match &before {
+            Some(kept) => Some(kept.aim()),
+            None => hold(library).cluster_aim()?,
+        };
         let is_other = |last: &ClusterAim| librarian.seed.is_some_and(|seed| seed != last.seed);
         let is_reseeded = arguments.merge.is_empty() && arguments.split.is_none() && last.as_ref().is_some_and(is_other);
         // Merging and splitting take none of these options.
@@ -48,8 +52,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
         // Vectors may have been taken away since.
         let is_there = |look: &Look| check_look(&hold(library), Some(look)).is_ok();
         let look = arguments.by.clone().or_else(|| last.as_ref().and_then(|last| last.look.clone()).filter(is_there));
-        let kept = hold(library).clusters()?.filter(|_| is_any);
-        if kept.map_or_else(|| look.as_ref().is_none_or(Look::takes_network), |kept| kept.takes_network()) {
+        let takes_network = match &before {
+            Some(kept) if is_any => kept.takes_network(),
+            _ => look.as_ref().is_none_or(Look::takes_network),
+        };
+        if takes_network {
             librarian.complete(library)?;
         }
         let is_said = say(librarian, &mut hold(library), arguments)?;
@@ -117,15 +124,6 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
         }
         answer(librarian, &library, &kept, &clusters, left_out, arguments.k);
         Ok(if missing > 0 { Done::Partly } else { Done::Whole })
-    })
-}
-
-/// What was asked for of the clusters that were found last; none where none were, or learned
-/// features are off and these take them.
-fn last_aim(library: &Library) -> Result<Option<ClusterAim>, Error> {
-    Ok(match library.clusters()? {
-        Some(kept) => Some(kept.aim()),
-        None => library.cluster_aim()?,
     })
 }
 
