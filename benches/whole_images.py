@@ -5,11 +5,12 @@ usage: whole_images.py SET... [--network assets/squeezenet.onnx]
 Each SET has train/CLASS/*; its test images are not looked at. Each quarter of the images of each class, by name, is judged by the
 rest. Prints a row for each way: accuracy of each quarter, and their mean. A picture is what `core/src/network` makes of it; a cell
 is the mean of 3 x 3 last activations, brought to length 1; a whole is the mean of the roots of its 36 cells.
-needs: pip install numpy scipy pillow scikit-learn onnxruntime
+needs: pip install numpy scipy pillow scikit-learn onnx onnxruntime
 """
 import argparse, os
 
 import numpy as np
+import onnx
 import onnxruntime
 from PIL import Image
 from scipy.linalg import cho_factor, cho_solve
@@ -73,6 +74,19 @@ def orthogonal_waves(values, count, rng):
     return np.hstack([np.cos(angles), np.sin(angles)]) * np.sqrt(2 / count)
 
 
+def last_layer(file):
+    """What each channel adds to the network's 1,000 classes, less what it adds to all of them."""
+    tensors = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in onnx.load(file).graph.initializer}
+    layer = tensors["conv10_values"][:, :, 0, 0] * tensors["conv10_step"][:, None]
+    return layer - layer.mean(0)
+
+
+def waves_along(file, values):
+    """Pairs of a cosine and a sine along the directions that the program has (`core/src/ckm/whole/features.rs`)."""
+    angles = values @ (np.fromfile(file, np.int8).reshape(512, 512) / 32)
+    return np.hstack([np.cos(angles), np.sin(angles)]) * np.sqrt(1 / 512)
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("sets", nargs="+")
@@ -99,6 +113,11 @@ def main():
             for way in (waves, orthogonal_waves):
                 features = way(wholes / np.sqrt(WIDTH), count, np.random.default_rng(0))
                 tell(f"{count} {way.__name__.replace('_', ' ')}", lambda learned: by_features(features, targets, learned))
+        sums = wholes @ last_layer(arguments.network).T
+        by_layer = distances + squares(sums, sums) / 16
+        tell("exact kernel, as the last layer compares", lambda learned: by_kernel(by_layer, targets, learned))
+        features = waves_along(arguments.network.replace(".onnx", "-directions.bin"), wholes)
+        tell("1024 orthogonal waves, as the last layer compares", lambda learned: by_features(features, targets, learned))
         usual = np.median(squares(classes[::7], classes[::11]))
         also = distances + squares(classes, classes) / usual
         tell("exact kernel, probabilities of the network's classes too", lambda learned: by_kernel(also, targets, learned))

@@ -66,12 +66,13 @@ impl ClassTerms {
     }
 
     /// Fits the terms of `classes`, in the order of their identifiers, to scores without terms of
-    /// images that were left out. Classes without such an image get none. O(images * classes) for
-    /// each of at most 200 sweeps.
-    pub fn fit(classes: &[String], held_out: &[HeldOut]) -> Self {
+    /// images that were left out. Classes without such an image get none; whole images keep
+    /// `whole_part` of the weight that is fitted for them. O(images * classes) for each of at most
+    /// 200 sweeps.
+    pub fn fit(classes: &[String], held_out: &[HeldOut], whole_part: f64) -> Self {
         let images: Vec<LeftOut<'_>> =
             held_out.iter().map(|held| LeftOut { class: held.class, kinds: vec![&held.scores], whole: &held.whole }).collect();
-        let Some(fitted) = regression::fit(classes.len(), &images) else { return Self::default() };
+        let Some(fitted) = regression::fit(classes.len(), &images, whole_part) else { return Self::default() };
         let one = fitted.unit / fitted.scales[0];
         let whole = if fitted.whole_unit > 0.0 { one * fitted.whole_scale / fitted.whole_unit } else { 0.0 };
         let terms: Vec<f64> = fitted.offsets.iter().map(|offset| offset * one).collect();
@@ -97,12 +98,13 @@ impl ClassTerms {
         held_out: &[HeldOut],
         object: impl Fn(&HeldOut) -> G,
         folds: usize,
+        whole_part: f64,
     ) -> Vec<HeldOut> {
         let fold_of = deal(classes.len(), held_out.iter().map(|held| (held.class, object(held))), folds);
         let mut corrected = held_out.to_vec();
         for fold in 0..folds {
             let others: Vec<HeldOut> = held_out.iter().zip(&fold_of).filter(|(_, of)| **of != fold).map(|(held, _)| held.clone()).collect();
-            let terms = Self::fit(classes, &others);
+            let terms = Self::fit(classes, &others, whole_part);
             for (held, _) in corrected.iter_mut().zip(&fold_of).filter(|(_, of)| **of == fold) {
                 terms.add(classes.iter().map(String::as_str), &held.whole, &mut held.scores);
                 held.predicted = held.scores.ranking().first().map_or(ClassId(0), |best| best.0);

@@ -416,7 +416,7 @@ impl<'a> Trial<'a> {
             let mixed = mixed(table, &weights(&others));
             let left_out = |i: usize| LeftOut { class: self.images[i].class, kinds: vec![&mixed[i]], whole: &self.images[i].whole };
             let others: Vec<LeftOut<'_>> = others.into_iter().map(left_out).collect();
-            let fitted = regression::fit(self.ckm.classes.len(), &others);
+            let fitted = regression::fit(self.ckm.classes.len(), &others, self.ckm.whole_part());
             own.into_iter().map(|i| (i, fitted.as_ref().map_or(0.0, |fitted| fitted.loss(&left_out(i))))).collect()
         };
         let losses: BTreeMap<usize, f64> = (0..FOLDS).into_par_iter().flat_map_iter(of_fold).collect();
@@ -435,7 +435,9 @@ impl<'a> Trial<'a> {
             whole: &self.images[i].whole,
         };
         let images: Vec<LeftOut<'_>> = images.iter().map(left_out).collect();
-        let Some(fitted) = regression::fit(self.ckm.classes.len(), &images) else { return preset.to_vec() };
+        let Some(fitted) = regression::fit(self.ckm.classes.len(), &images, self.ckm.whole_part()) else {
+            return preset.to_vec();
+        };
         let parts: Vec<f64> = fitted.scales.iter().zip(&fitted.spreads).map(|(scale, spread)| scale * spread).collect();
         let all: f64 = parts.iter().sum();
         let mut weights = vec![0.0; preset.len()];

@@ -47,18 +47,19 @@ pub fn judge(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progre
 pub(super) fn corrected(ckm: &Ckm, raw: Vec<HeldOut>) -> Judgement {
     let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
     let objects: BTreeMap<ItemId, Object<'_>> = ckm.examples().map(|(_, example)| (example.id, example.object())).collect();
-    corrected_by(&classes, raw, |id| objects.get(&id).copied().unwrap_or(Object::Image(id)))
+    corrected_by(&classes, raw, ckm.whole_part(), |id| objects.get(&id).copied().unwrap_or(Object::Image(id)))
 }
 
-fn corrected_by<'a>(classes: &[String], raw: Vec<HeldOut>, object: impl Fn(ItemId) -> Object<'a>) -> Judgement {
-    let held_out = ClassTerms::cross_fitted(classes, &raw, |held| object(held.id), FOLDS);
+fn corrected_by<'a>(classes: &[String], raw: Vec<HeldOut>, whole_part: f64, object: impl Fn(ItemId) -> Object<'a>) -> Judgement {
+    let held_out = ClassTerms::cross_fitted(classes, &raw, |held| object(held.id), FOLDS, whole_part);
     let names = |group: Vec<ClassId>| group.into_iter().map(|class| classes[class.index()].clone()).collect();
     let not_told_apart = not_told_apart(classes.len(), &held_out).into_iter().map(names).collect();
-    Judgement { held_out, terms: ClassTerms::fit(classes, &raw), raw, not_told_apart }
+    Judgement { held_out, terms: ClassTerms::fit(classes, &raw, whole_part), raw, not_told_apart }
 }
 
-/// As [`judge`], where images were scored elsewhere, without terms and without their objects:
-/// `sizes` are the images of each class, `groups` what images show where that is known.
+/// As [`judge`], where images were scored elsewhere, by pieces alone, without terms and without
+/// their objects: `sizes` are the images of each class, `groups` what images show where that is
+/// known.
 pub fn judged_elsewhere(
     classes: &[String],
     sizes: &[usize],
@@ -66,7 +67,7 @@ pub fn judged_elsewhere(
     groups: &BTreeMap<ItemId, &str>,
 ) -> (Judgement, Option<Accuracy>) {
     let object = |id: ItemId| groups.get(&id).map_or(Object::Image(id), |group| Object::Group(group));
-    let judgement = corrected_by(classes, raw, object);
+    let judgement = corrected_by(classes, raw, 0.0, object);
     let accuracy = Accuracy::of_judged(sizes, &judgement.held_out, object);
     (judgement, accuracy)
 }

@@ -21,10 +21,6 @@ const LARGEST: f64 = 1000.0;
 /// Sweeps over all parameters at most, and the change in log odds at which they end.
 const SWEEPS: usize = 200;
 const SMALL: f64 = 1e-7;
-/// The part of the fitted weight that whole images get: where views of one object are not known to
-/// be such, its other views are left in, and the whole then reads too well. Chosen on folds of
-/// training images.
-const WHOLE: f64 = 0.5;
 /// The longest step in log odds.
 const LONGEST: f64 = 1.0;
 
@@ -71,8 +67,9 @@ pub(super) struct Fitted {
 }
 
 /// Fits to left-out images of `classes` classes; `None` where fewer than two of them have such
-/// images. O(images * classes * kinds^2) for each of at most 200 sweeps.
-pub(super) fn fit(classes: usize, images: &[LeftOut<'_>]) -> Option<Fitted> {
+/// images. Whole images keep `whole_part` of their fitted weight ([`super::whole::kept_part`]).
+/// O(images * classes * kinds^2) for each of at most 200 sweeps.
+pub(super) fn fit(classes: usize, images: &[LeftOut<'_>], whole_part: f64) -> Option<Fitted> {
     let mut counts = vec![0usize; classes];
     for image in images {
         counts[image.class.index()] += 1;
@@ -95,7 +92,8 @@ pub(super) fn fit(classes: usize, images: &[LeftOut<'_>]) -> Option<Fitted> {
         .collect();
     let ridges = fitted.iter().map(|&c| RIDGE * (mean / counts[c] as f64).max(1.0)).collect();
     let kinds = images.first().map_or(1, |image| image.kinds.len());
-    Some(Regression::new(&rows, ridges, kinds).fit(fitted))
+    let fitted = Regression::new(&rows, ridges, kinds).fit(fitted);
+    Some(Fitted { whole_scale: whole_part * fitted.whole_scale, ..fitted })
 }
 
 impl Fitted {
@@ -182,7 +180,7 @@ impl<'a> Regression<'a> {
                 break;
             }
         }
-        Fitted { classes, whole_scale: WHOLE * self.now.whole_scale, ..self.now }
+        Fitted { classes, ..self.now }
     }
 
     /// A Newton step on the scale of a kind; returns its length.

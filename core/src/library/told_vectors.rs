@@ -33,7 +33,7 @@ const WORD_VALUES: usize = 512;
 /// The seed of the directions of words.
 const SEED: u64 = 0;
 /// The kind of rows of elements.
-const VERSION: &str = "whole-1";
+const VERSION: &str = "whole-2";
 /// Images whose elements are read at one time.
 const TURN: usize = 64;
 

@@ -99,7 +99,7 @@ proptest! {
             let n = if class == 0 { copies } else { 1 };
             all.extend((0..n).map(|_| held(class, vec![-x + advantage, x])));
         }
-        let terms = ClassTerms::fit(&names, &all);
+        let terms = ClassTerms::fit(&names, &all, 1.0);
         let difference = terms.of("a") - terms.of("b");
         prop_assert!((difference + advantage).abs() < 0.1 + 0.05 * advantage.abs(), "{difference} for {advantage}");
     }
@@ -109,9 +109,9 @@ proptest! {
 fn classes_without_left_out_images_get_no_term() {
     let names: Vec<String> = ["a", "b", "lonely"].map(str::to_owned).into();
     let all: Vec<HeldOut> = (0..20).map(|i| held(i % 2, vec![f64::from(i % 2 == 0), 0.5, 9.0])).collect();
-    let terms = ClassTerms::fit(&names, &all);
+    let terms = ClassTerms::fit(&names, &all, 1.0);
     assert!(terms.of("a") != 0.0 && terms.of("lonely") == 0.0);
-    assert!(ClassTerms::fit(&names, &all[..1]).is_empty());
+    assert!(ClassTerms::fit(&names, &all[..1], 1.0).is_empty());
 }
 
 #[test]

@@ -166,9 +166,11 @@ fn judged(tells: bool) -> Vec<HeldOut> {
 #[test]
 fn the_whole_counts_where_it_tells_images_apart() {
     let names: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
-    let (telling, silent) = (ClassTerms::fit(&names, &judged(true)), ClassTerms::fit(&names, &judged(false)));
+    let (telling, silent) = (ClassTerms::fit(&names, &judged(true), 1.0), ClassTerms::fit(&names, &judged(false), 1.0));
     assert!(telling.whole() > 1.0, "{}", telling.whole());
     assert!(silent.whole() < 0.05, "{}", silent.whole());
+    let half = ClassTerms::fit(&names, &judged(true), 0.5).whole();
+    assert!((half - 0.5 * telling.whole()).abs() < 1e-9 * half, "{half}");
 }
 
 #[test]

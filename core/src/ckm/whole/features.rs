@@ -4,6 +4,11 @@
 //! 1: the product of two images' features, summed, is near a Gaussian kernel of their distance. The
 //! directions of the waves are random signs and the features whole numbers of [`STEPS`], so that
 //! sums of their products are exact. Nothing here depends on other images.
+//!
+//! Cells of the network are compared as its own last layer compares them: their squared distance is
+//! a quarter of the plain one and a sixteenth of that of the last layer's 1,000 sums. Their waves
+//! are pairs of a cosine and a sine along directions that are at right angles by this distance: F.
+//! Yu and others, *Orthogonal Random Features*, NIPS 2016.
 
 use std::sync::LazyLock;
 
@@ -12,6 +17,8 @@ use rand::RngExt as _;
 use crate::ckm::element::{ElementSet, Elements};
 use crate::ckm::options::{ElementKind, ElementSource};
 use crate::ckm::shortlist::{add_signed, means};
+#[cfg(feature = "network")]
+use crate::network::CHANNELS;
 use crate::random;
 
 /// Features of an image.
@@ -31,23 +38,42 @@ struct Part {
     grid: usize,
     /// Whether of the square roots of the values: then a few large ones count less.
     is_root: bool,
-    /// The usual squared distance between such means of two images, on which the width of the
-    /// kernel rests; measured on training images of photographs.
-    spread: f32,
     /// How much the kind counts beside others; chosen on folds of training images.
     share: f32,
+    directions: Directions,
+    /// The part that is kept of the weight fitted to left-out images: see [`kept_part`].
+    kept: f64,
 }
+
+/// Along what waves go.
+enum Directions {
+    /// Random signs. `spread` is the usual squared distance between the means of two images, on
+    /// which the width of the kernel rests; measured on training images of photographs.
+    Signs { spread: f32 },
+    /// As the last layer of the network that comes with the program compares.
+    #[cfg(feature = "network")]
+    LastLayer,
+}
+
+/// For each of the network's channels what it adds to the angle of each wave, in [`STEP`]s. Made by
+/// `benches/make_squeezenet.py`.
+#[cfg(feature = "network")]
+static LAST_LAYER: &[u8; CHANNELS * SIZE / 2] = include_bytes!("../../../../assets/squeezenet-directions.bin");
+
+/// In radians for a value of 1.
+#[cfg(feature = "network")]
+const STEP: f32 = 1.0 / 32.0;
 
 /// What is taken from a kind; nothing from binary descriptors, and from elements that the caller
 /// brings, whose spread is not known.
 fn part(source: &ElementSource) -> Option<Part> {
     match source {
         #[cfg(feature = "images")]
-        ElementSource::Hog(_) => Some(Part { grid: 4, is_root: false, spread: 6.0, share: 1.0 }),
-        #[cfg(feature = "images")]
-        ElementSource::Colour(_) => Some(Part { grid: 4, is_root: false, spread: 6.0, share: 1.0 }),
+        ElementSource::Hog(_) | ElementSource::Colour(_) => {
+            Some(Part { grid: 4, is_root: false, share: 1.0, directions: Directions::Signs { spread: 6.0 }, kept: 0.5 })
+        }
         #[cfg(feature = "network")]
-        ElementSource::Network(_) => Some(Part { grid: 1, is_root: true, spread: 2.0, share: 6.0 }),
+        ElementSource::Network(_) => Some(Part { grid: 1, is_root: true, share: 14.0, directions: Directions::LastLayer, kept: 1.0 }),
         _ => None,
     }
 }
@@ -57,21 +83,52 @@ pub(crate) fn are_there(kinds: &[ElementKind]) -> bool {
     kinds.iter().any(|kind| part(&kind.source).is_some())
 }
 
+/// The part of the weight that is fitted to left-out images which whole images keep. Where views of
+/// one object are not known to be such, its other views are left in, and the whole then reads too
+/// well: by blocks and colours more than by a network, which knows things from other places. Chosen
+/// on folds of training images.
+pub(super) fn kept_part(kinds: &[ElementKind]) -> f64 {
+    kinds.iter().filter_map(|kind| part(&kind.source)).map(|part| part.kept).fold(0.0, f64::max)
+}
+
 /// The features of an image. O(values of its elements + [`SIZE`] * values of the means).
 pub(super) fn features(elements: &Elements, kinds: &[ElementKind]) -> Features {
-    let all: f32 = kinds.iter().filter_map(|kind| part(&kind.source)).map(|part| part.share).sum();
+    let parts = || kinds.iter().filter_map(|kind| part(&kind.source));
+    let all: f32 = parts().map(|part| part.share).sum();
+    // Pairs of a cosine and a sine halve the directions; without the network all differ.
+    let waves = if parts().any(|part| !matches!(part.directions, Directions::Signs { .. })) { SIZE / 2 } else { SIZE };
     let mut angles = [0.0; SIZE];
+    let angles = &mut angles[..waves];
     for ((set, kind), k) in elements.sets.iter().zip(kinds).zip(0..) {
         let Some(part) = part(&kind.source) else { continue };
-        let scale = (part.share / all / part.spread).sqrt();
-        let mut signs = random::stream(SEED, k);
-        for mean in values(set, &kind.source, &part, elements.cut.side as f32) {
-            for block in angles.as_chunks_mut::<64>().0 {
-                add_signed(block, scale * mean, signs.random());
+        let means = values(set, &kind.source, &part, elements.cut.side as f32);
+        match part.directions {
+            Directions::Signs { spread } => {
+                let scale = (part.share / all / spread).sqrt();
+                let mut signs = random::stream(SEED, k);
+                for mean in means {
+                    for block in angles.as_chunks_mut::<64>().0 {
+                        add_signed(block, scale * mean, signs.random());
+                    }
+                }
             }
+            #[cfg(feature = "network")]
+            Directions::LastLayer => add_along_last_layer(&means, angles),
         }
     }
-    std::array::from_fn(|i| (STEPS * wave(angles[i] / std::f32::consts::TAU + PHASES[i])).round() as i8)
+    std::array::from_fn(|i| {
+        let quarters = (i / waves) as f32 * 0.25;
+        (STEPS * wave(angles[i % waves] / std::f32::consts::TAU + PHASES[i % waves] - quarters)).round() as i8
+    })
+}
+
+/// Adds what the network's channels say to the angles of half the waves.
+#[cfg(feature = "network")]
+fn add_along_last_layer(means: &[f32], angles: &mut [f32]) {
+    for (mean, row) in means.iter().zip(LAST_LAYER.as_chunks::<{ SIZE / 2 }>().0) {
+        let scale = STEP * mean;
+        angles.iter_mut().zip(row).for_each(|(angle, step)| *angle += scale * f32::from(*step as i8));
+    }
 }
 
 /// Where each wave begins, in turns.
@@ -100,7 +157,20 @@ fn wave(turns: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::wave;
+    use super::*;
+
+    /// `benches/make_squeezenet.py` tells the squared distances from 0 by the last layer itself.
+    #[cfg(feature = "network")]
+    #[test]
+    fn angles_keep_the_distances_of_the_last_layer() {
+        for (factor, distance) in [(37, 61.5881), (53, 58.9387)] {
+            let values: Vec<f32> = (0..CHANNELS).map(|i| (i * factor % 101) as f32 / 101.0).collect();
+            let mut angles = [0.0; SIZE / 2];
+            super::add_along_last_layer(&values, &mut angles);
+            let found = angles.iter().map(|angle| angle * angle).sum::<f32>() / angles.len() as f32;
+            assert!((found / distance - 1.0).abs() < 0.01, "{found}, not {distance}");
+        }
+    }
 
     #[test]
     fn a_wave_is_a_cosine() {

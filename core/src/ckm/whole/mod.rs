@@ -33,7 +33,7 @@ use super::element::Elements;
 use super::{Ckm, Example, Object, Without};
 use crate::ids::{ClassId, ItemId};
 pub(crate) use features::are_there;
-use features::{Features, features};
+use features::{Features, features, kept_part};
 use sums::{Solution, Sums, share};
 
 /// What is known of a machine's whole images: made when it is first asked for, and kept up to date
@@ -112,6 +112,11 @@ impl Ckm {
     /// Whether whole images have a value: not where all kinds are binary or brought by the caller.
     pub(super) fn sees_whole_images(&self) -> bool {
         are_there(&self.options.kinds)
+    }
+
+    /// See [`kept_part`].
+    pub(super) fn whole_part(&self) -> f64 {
+        kept_part(&self.options.kinds)
     }
 
     /// Makes what scores need that is the same for all queries and not there yet: before many are
