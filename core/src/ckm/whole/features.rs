@@ -49,6 +49,7 @@ struct Part {
 enum Directions {
     /// Random signs. `spread` is the usual squared distance between the means of two images, on
     /// which the width of the kernel rests; measured on training images of photographs.
+    #[cfg_attr(not(feature = "images"), expect(dead_code, reason = "no kind is there"))]
     Signs { spread: f32 },
     /// As the last layer of the network that comes with the program compares.
     #[cfg(feature = "network")]
