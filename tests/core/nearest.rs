@@ -4,6 +4,7 @@
 mod approximate;
 mod candidates;
 mod cells;
+mod codes;
 mod sparse_and_trees;
 
 use std::borrow::Borrow;

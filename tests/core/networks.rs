@@ -120,6 +120,19 @@ fn tokens_are_merged_in_order() {
 }
 
 #[test]
+fn words_end_at_blanks_digits_and_signs() {
+    let tokens = BytePairs::parse(Path::new("t"), &tokenizer()).unwrap().tokens("a dog's ball, 42 'sand' --'d \u{e9}\u{0}", None);
+    // Without merges a token is a byte, and one of a second set where a word ends.
+    let bytes: Vec<u8> = tokens[1..tokens.len() - 1].iter().map(|token| (token % 256) as u8).collect();
+    let mut rest = bytes.as_slice();
+    let words: Vec<&[u8]> =
+        tokens[1..tokens.len() - 1].split_inclusive(|token| *token >= 256).map(|word| rest.split_off(..word.len()).unwrap()).collect();
+    let expected: [&[u8]; 15] =
+        [b"a", b"dog", b"'s", b"ball", b",", b"4", b"2", b"'s", b"and", b"'", b"--'", b"d", "\u{e9}".as_bytes(), b"\0", b""];
+    assert_eq!(words, expected[..14]);
+}
+
+#[test]
 fn a_side_file_tells_of_pixels_and_size() {
     let folder = tempdir().unwrap();
     let image = write(folder.path(), "means.onnx", means(None).file());

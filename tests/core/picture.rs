@@ -14,6 +14,7 @@ use tessera_core::picture::blur::gaussian_7x7;
 use tessera_core::picture::colour::{ColourOptions, colour_layout, lab};
 use tessera_core::picture::decode::{WHOLE, is_decoding};
 use tessera_core::picture::hog::{self, HogOptions, dense_hog};
+use tessera_core::picture::jpeg_end::is_cut_off;
 use tessera_core::picture::pyramid::Bordered;
 use tessera_core::picture::resize::{fit, resize_grey, resize_rgb};
 use tessera_core::picture::{Decoder, InProcess, Limits, grey};
@@ -504,4 +505,38 @@ proptest! {
         prop_assert!(larger.likeness(&Appearance::of(&scene(seed, 90, 90))) > 0.95);
         prop_assert_eq!(look.likeness(&larger), larger.likeness(&look));
     }
+}
+
+/// A head, a table and a scan with a stuffed 0xff and a restart, then the end.
+const JPEG: [u8; 24] = [0xff, 0xd8, 0xff, 0xdb, 0, 4, 1, 2, 0xff, 0xff, 0xda, 0, 3, 9, 5, 0xff, 0, 6, 0xff, 0xd3, 7, 8, 0xff, 0xd9];
+
+/// Whether a file of these bytes ends without the end mark of its picture.
+fn ends_early(bytes: &[u8]) -> bool {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), bytes).unwrap();
+    is_cut_off(file.path())
+}
+
+#[test]
+fn every_part_of_a_picture_is_cut_off_and_what_follows_it_does_not_matter() {
+    assert!(!ends_early(&JPEG));
+    assert!(!ends_early(&[&JPEG[..], b"more", &JPEG[..7]].concat()));
+    (2..JPEG.len()).for_each(|end| assert!(ends_early(&JPEG[..end]), "{end}"));
+    assert!(!ends_early(&[0xff, 0xd8, b'n', b'o']));
+    assert!(!ends_early(&[]) && !ends_early(b"no picture"));
+}
+
+#[test]
+fn neither_a_thumbnail_nor_another_scan_nor_zeros_are_the_end() {
+    // A segment of a camera with a picture of its own, which ends.
+    let camera = [&[0xff, 0xe1, 0, 26][..], &JPEG].concat();
+    let with_thumbnail = |rest: &[u8]| [&JPEG[..2], &camera, rest].concat();
+    assert!(!ends_early(&with_thumbnail(&JPEG[2..])));
+    assert!(ends_early(&with_thumbnail(&JPEG[2..18])));
+    // Two scans, as progressive files have several.
+    let scan = &JPEG[9..22];
+    assert!(!ends_early(&[&JPEG[..22], scan, &JPEG[22..]].concat()));
+    assert!(ends_early(&[&JPEG[..22], scan].concat()));
+    // What was not written yet of a file whose length was set first.
+    assert!(ends_early(&[&JPEG[..18], &[0; 64]].concat()));
 }

@@ -48,7 +48,7 @@ mod rows;
 mod tuning;
 mod vectors;
 
-pub use corpus::PointSet;
+pub use corpus::{PointSet, codes};
 pub use ivf::{BinaryIvf, InvertedFile, Ivf, IvfOptions};
 pub use tuning::{Measured, cheapest, frontier, within};
 pub use vectors::Vectors;

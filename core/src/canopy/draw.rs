@@ -8,6 +8,7 @@ use super::components::{Components, LANES, Packed, Scores, exponentials, largest
 use super::data::{MixtureData, wide};
 use super::envelope::{ClusterTree, NaturalBox};
 use super::family::Parameters;
+use super::most_probable::MostProbable;
 use super::options::{ClusterDraw, MixtureOptions};
 use super::outcomes::Frontier;
 use crate::error::Result;
@@ -25,9 +26,6 @@ const ANY: (f64, f64) = (1e-3, 0.05);
 
 /// Rounds of rejection after which all clusters are compared.
 const ROUNDS: usize = 16;
-
-/// Clusters of which one alone tells whether any may be in a list, at first.
-const CHUNK: usize = 8;
 
 /// Responsibilities below this add nothing that f32 sums of whole points would keep.
 const LEAST_SHARE: f32 = 1e-8;
@@ -407,49 +405,6 @@ impl Pass<'_> {
     }
 }
 
-/// The clusters of the largest scores at a surrogate, with the room that finding them takes.
-#[derive(Default)]
-struct MostProbable {
-    listed: Vec<u32>,
-    keys: Vec<u32>,
-    least: Vec<u32>,
-    order: Vec<u64>,
-}
-
-impl MostProbable {
-    /// Lists `most` of so many clusters. Returns the share of the others. O(clusters).
-    fn list(&mut self, scores: &mut [Scores], clusters: usize, most: usize) -> f64 {
-        let Self { listed, keys, least, order } = self;
-        listed.clear();
-        if most >= clusters {
-            listed.extend(0..clusters as u32);
-            return 0.0;
-        }
-        // The larger the score the smaller the key.
-        let key = |score: &f32| {
-            let bits = (score + 0.0).to_bits();
-            let ascending = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
-            !ascending
-        };
-        keys.clear();
-        keys.extend(scores.as_flattened()[..clusters].iter().map(key));
-        // As many keys as are wanted, one in each of so many chunks, are no larger than this.
-        least.clear();
-        least.extend(keys.chunks(CHUNK).map(|chunk| chunk.iter().fold(u32::MAX, |least, key| least.min(*key))));
-        let bar = if most < least.len() { *least.select_nth_unstable(most - 1).1 } else { u32::MAX };
-        // Of equals the first cluster.
-        let reached = keys.iter().zip(0u64..).filter(|(key, _)| **key <= bar);
-        order.clear();
-        order.extend(reached.map(|(key, cluster)| u64::from(*key) << 32 | cluster));
-        order.select_nth_unstable(most - 1);
-        listed.extend(order[..most].iter().map(|key| *key as u32));
-        let top = largest(scores.iter().copied());
-        let total = exponentials(scores, top);
-        let inside: f32 = listed.iter().map(|cluster| scores[*cluster as usize / LANES][*cluster as usize % LANES]).sum();
-        f64::from(1.0 - inside / total).max(0.0)
-    }
-}
-
 /// The cluster at which the running sum of shares passes `left`. O(n).
 pub(super) fn pick(shares: &[Scores], mut left: f32) -> u32 {
     let mut last = 0;
@@ -502,36 +457,5 @@ impl<'a> Near<'a> {
         let weight = |(near, share): (&f32, &f64)| (1.0 - ANY.0) * f64::from(*near) / total + ANY.0 * share;
         let weights: Vec<f64> = self.shares.as_flattened().iter().zip(shares).map(weight).collect();
         Some((AliasTable::new(&weights).ok()?, weights))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::{LANES, MostProbable};
-
-    proptest! {
-        #[test]
-        fn a_list_has_the_most_probable_and_tells_the_share_of_the_rest(
-            scores in prop::collection::vec(prop_oneof![-40.0..0.0f32, Just(-7.5f32), Just(-1e4f32)], 1..400),
-            most in 1usize..70,
-        ) {
-            let mut blocks = vec![[f32::NEG_INFINITY; LANES]; scores.len().div_ceil(LANES)];
-            scores.iter().enumerate().for_each(|(at, score)| blocks[at / LANES][at % LANES] = *score);
-            let mut probable = MostProbable { listed: vec![5], ..MostProbable::default() };
-            let told = probable.list(&mut blocks, scores.len(), most);
-            let listed = &mut probable.listed;
-            listed.sort_unstable();
-            let mut expected: Vec<u32> = (0..scores.len() as u32).collect();
-            expected.sort_by(|a, b| scores[*b as usize].total_cmp(&scores[*a as usize]));
-            expected.truncate(most);
-            expected.sort_unstable();
-            prop_assert_eq!(&*listed, &expected);
-            let share = |score: &f32| f64::from(*score).exp();
-            let total: f64 = scores.iter().map(share).sum();
-            let rest: f64 = (0..).zip(&scores).filter(|(at, _)| !listed.contains(at)).map(|(_, score)| share(score)).sum();
-            prop_assert!(total == 0.0 || (told - rest / total).abs() < 1e-5, "{told}, not {}", rest / total);
-        }
     }
 }

@@ -17,6 +17,30 @@ pub struct Estimate {
     pub spread: f64,
 }
 
+impl Estimate {
+    /// The mean of values that come in objects, each with the number of its object. The standard
+    /// error is that of a mean over objects, since views of one object are right and wrong
+    /// together, and at least that of single images, to which one of each sign is added: it is not
+    /// 0 where all agree.
+    pub fn of_objects(values: impl IntoIterator<Item = (usize, f64)>) -> Self {
+        let (mut sum, mut squares, mut n) = (0.0, 0.0, 0.0);
+        let mut objects: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+        for (object, value) in values {
+            let of_object = objects.entry(object).or_default();
+            *of_object = (of_object.0 + value, of_object.1 + 1.0);
+            (sum, squares, n) = (sum + value, squares + value * value, n + 1.0);
+        }
+        if n == 0.0 {
+            return Self::default();
+        }
+        let (value, m) = (sum / n, objects.len() as f64);
+        let by_image = (squares + 2.0 - n * value * value).max(0.0) / (n * n);
+        let deviations: f64 = objects.values().map(|(sum, images)| (sum - value * images).powi(2)).sum();
+        let by_object = if m > 1.0 { deviations / (n * n) * m / (m - 1.0) } else { 1.0 };
+        Self { value, spread: by_image.max(by_object).sqrt() }
+    }
+}
+
 /// The accuracy of a machine on left-out images.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {

@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
+use super::accuracy::Estimate;
 use super::class_terms::deal;
 use super::element::Elements;
 use super::held_out::{Exclusions, choose};
@@ -31,7 +32,6 @@ use super::kept::Kept;
 use super::kernel::LeafKernel;
 use super::regression::{self, LeftOut};
 use super::scales::machine_of;
-use super::tune::paired::mean;
 use super::tune::parts::objects;
 use super::{Ckm, CkmOptions, ElementKind, ElementSource, Scores, Search, Without};
 use crate::error::{Error, Result};
@@ -395,7 +395,7 @@ impl<'a> Trial<'a> {
     /// Whether losses are less than others by so many standard errors of the difference.
     fn is_less(&self, losses: &[f64], than: &[f64], errors: f64) -> bool {
         let gains = self.images.iter().zip(losses.iter().zip(than)).map(|(image, (loss, than))| (image.object, than - loss));
-        let gain = mean(gains);
+        let gain = Estimate::of_objects(gains);
         gain.value > errors * gain.spread
     }
 

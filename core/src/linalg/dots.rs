@@ -5,23 +5,23 @@
 //! not find them by itself, so they are called by name, through safe functions.
 
 /// Vectors that lie side by side.
-pub(crate) const LANES: usize = 16;
+pub const LANES: usize = 16;
 
 /// Four values of each of [`LANES`] elements.
-pub(crate) type Quads = [[u8; 4]; LANES];
+pub type Quads = [[u8; 4]; LANES];
 
 /// Query elements that share each load of an image's elements.
-pub(crate) const TILE: usize = 8;
+pub const TILE: usize = 8;
 
 /// Four values of each of [`TILE`] query elements, the first in the lowest byte.
-pub(crate) type Factors = [i32; TILE];
+pub type Factors = [i32; TILE];
 
 /// The largest value of the vectors that [`vnni`] and [`avx2`] take; their factors are from -127
 /// on.
-pub(crate) const NARROW: u8 = 127;
+pub const NARROW: u8 = 127;
 
 /// The dot products of [`TILE`] query elements with [`LANES`] elements of an image.
-pub(crate) type Dots = [[i32; LANES]; TILE];
+pub type Dots = [[i32; LANES]; TILE];
 
 /// The dot products on any processor, of any values.
 #[inline(always)]
@@ -48,7 +48,7 @@ pub(crate) fn portable_one(block: &[Quads], row: &[i32]) -> [i32; LANES] {
 
 /// As [`portable`], with factors that have a sign.
 #[inline(always)]
-pub(crate) fn portable_signed(block: &[Quads], rows: &[Factors]) -> Dots {
+pub fn portable_signed(block: &[Quads], rows: &[Factors]) -> Dots {
     std::array::from_fn(|t| signed(block, rows.iter().map(|factors| factors[t])))
 }
 

@@ -15,6 +15,7 @@
 //! - [`cholesky`]: systems of equations with a positive definite matrix.
 //! - [`axes`], [`pca`]: principal components of dense and of sparse vectors; [`eigen`]:
 //!   eigenvectors of small symmetric matrices.
+//! - [`dots`]: dot products of vectors of whole numbers.
 //! - [`simplex`]: small linear programs with the prices of their rows.
 //!
 //! ```
@@ -26,7 +27,7 @@
 
 pub mod axes;
 pub mod cholesky;
-pub(crate) mod dots;
+pub mod dots;
 pub mod double;
 pub mod eigen;
 pub mod pca;

@@ -154,19 +154,3 @@ fn words(text: &str) -> Vec<&str> {
     }
     words
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_end_at_blanks_digits_and_signs() {
-        assert_eq!(words("a dog's ball, 42 'sand' --'d"), ["a", "dog", "'s", "ball", ",", "4", "2", "'s", "and", "'", "--'", "d"]);
-    }
-
-    #[test]
-    fn every_byte_has_a_letter_of_its_own() {
-        let letters: std::collections::BTreeSet<char> = (0..=255).map(letter_of).collect();
-        assert_eq!((letters.len(), letter_of(b' '), letter_of(0)), (256, '\u{120}', '\u{100}'));
-    }
-}

@@ -71,34 +71,3 @@ fn ends_early(bytes: &[u8]) -> bool {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A head, a table and a scan with a stuffed 0xff and a restart, then the end.
-    const WHOLE: [u8; 24] = [0xff, 0xd8, 0xff, 0xdb, 0, 4, 1, 2, 0xff, 0xff, 0xda, 0, 3, 9, 5, 0xff, 0, 6, 0xff, 0xd3, 7, 8, 0xff, 0xd9];
-
-    #[test]
-    fn every_part_of_a_picture_is_cut_off_and_what_follows_it_does_not_matter() {
-        assert!(!ends_early(&WHOLE));
-        assert!(!ends_early(&[&WHOLE[..], b"more", &WHOLE[..7]].concat()));
-        (2..WHOLE.len()).for_each(|end| assert!(ends_early(&WHOLE[..end]), "{end}"));
-        assert!(!ends_early(&[0xff, 0xd8, b'n', b'o']));
-    }
-
-    #[test]
-    fn neither_a_thumbnail_nor_another_scan_nor_zeros_are_the_end() {
-        // A segment of a camera with a picture of its own, which ends.
-        let camera = [&[0xff, 0xe1, 0, 26][..], &WHOLE].concat();
-        let with_thumbnail = |rest: &[u8]| [&WHOLE[..2], &camera, rest].concat();
-        assert!(!ends_early(&with_thumbnail(&WHOLE[2..])));
-        assert!(ends_early(&with_thumbnail(&WHOLE[2..18])));
-        // Two scans, as progressive files have several.
-        let scan = &WHOLE[9..22];
-        assert!(!ends_early(&[&WHOLE[..22], scan, &WHOLE[22..]].concat()));
-        assert!(ends_early(&[&WHOLE[..22], scan].concat()));
-        // What was not written yet of a file whose length was set first.
-        assert!(ends_early(&[&WHOLE[..18], &[0; 64]].concat()));
-    }
-}

@@ -1,9 +1,10 @@
 //! Tuning: races on held-out objects.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand::RngExt as _;
 use rayon::ThreadPoolBuilder;
+use tessera_core::ckm::accuracy::Estimate;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::own::{OwnElements, OwnValues};
@@ -88,6 +89,29 @@ fn a_kind_that_is_noise_gets_weight_0() {
     let alone = tuning.tried.iter().find(|tried| tried.options.kinds.len() == 1 && tried.options.kinds[0].source.name() == "noise");
     assert!(alone.unwrap().is_dropped, "noise alone is significantly worse");
     assert!(tuning.steps <= 3000 && !tuning.is_cancelled);
+}
+
+#[test]
+fn every_set_of_kinds_is_tried() {
+    let kinds = [("noise", 0.03), ("good", 1.0), ("object", 0.8)];
+    let tells = [("good", Tells::Class), ("noise", Tells::Noise), ("object", Tells::Object)];
+    let tuning = tuned(&kinds, &tells, 20_000).unwrap();
+    let names = |options: &CkmOptions| -> Vec<String> { options.kinds.iter().map(|kind| kind.source.name().to_owned()).collect() };
+    let sets: BTreeSet<Vec<String>> = tuning.tried.iter().map(|tried| names(&tried.options)).collect();
+    assert_eq!(sets.len(), 7, "{sets:?}");
+}
+
+#[test]
+fn views_of_one_object_count_as_one_observation() {
+    let of = |value: &dyn Fn(usize) -> f64, views: usize| Estimate::of_objects((0..100).map(|i| (i / views, value(i))));
+    let first_half = |i: usize| f64::from(u8::from(i < 50));
+    assert_eq!(of(&first_half, 1).value, 0.5);
+    assert!((of(&first_half, 1).spread - 0.05).abs() < 0.003);
+    assert!((of(&first_half, 10).spread - 0.167).abs() < 0.003);
+    let (same, other) = (of(&|_| 0.0, 1), of(&|i| -first_half(i), 1));
+    assert!(same.value == 0.0 && same.spread > 0.0);
+    assert_eq!(other.value, -0.5);
+    assert_eq!(Estimate::of_objects([]), Estimate::default());
 }
 
 #[test]

@@ -8,11 +8,14 @@ use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use tessera_core::ckm::class_terms::ClassTerms;
+use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::held_out::HeldOut;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::presets::Preset;
-use tessera_core::ckm::{Ckm, Example, Scores, Without};
+use tessera_core::ckm::whole::whole_features;
+use tessera_core::ckm::{Ckm, CkmOptions, Example, Scores, Without};
 use tessera_core::ids::{ClassId, ItemId};
+use tessera_core::network::CHANNELS;
 use tessera_core::progress::Progress;
 use tessera_core::random;
 
@@ -147,6 +150,32 @@ fn values_of_judged_images_are_those_without_their_object() {
         for (c, value) in held.whole.iter().enumerate() {
             let found = (with.of[c].unwrap() - plain.of[c].unwrap()) / with.mass;
             assert!((found - value).abs() < 1e-9, "{found} is not {value}");
+        }
+    }
+}
+
+/// An image of `n` cells of the network, one of which has 1 in some channels and the others zeros.
+fn of_cells(options: &CkmOptions, n: usize, is_on: impl Fn(usize) -> bool) -> Elements {
+    // Width, height, how many elements, and all of their places in the middle; 127 stands for 1.
+    let numbers = [vec![100, 100, n as u32], vec![0; 2 * n]].concat();
+    let mut bytes: Vec<u8> = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
+    bytes.extend((0..n * CHANNELS).map(|i| if i < CHANNELS && is_on(i) { 127 } else { 0 }));
+    Elements::from_bytes(&bytes, options).unwrap()
+}
+
+/// `benches/make_squeezenet.py` tells the squared distances from 0 by the last layer itself.
+#[test]
+fn pictures_are_as_alike_as_the_last_layer_has_them() {
+    let options = Preset::Network.options();
+    let features = |elements: &Elements| whole_features(elements, &options.kinds).unwrap();
+    let nothing = features(&of_cells(&options, 1, |_| false));
+    let product = |other: &[i8]| nothing.iter().zip(other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+    for (factor, distance) in [(37, 90.9568f64), (53, 98.2137)] {
+        // The mean of the cells is so many times nearer to 0.
+        for n in [7, 10, 20] {
+            let found = product(&features(&of_cells(&options, n, |i| i * factor % 101 < 50))) / product(&nothing);
+            let expected = (-0.5 * distance / (n * n) as f64).exp();
+            assert!((found - expected).abs() < 0.04, "{found}, not {expected}, of {n} cells");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Candidate selection: the graph of neighbours, what trees and tables hold, and what the paper
 //! says of ways to select.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
@@ -147,6 +147,39 @@ fn leaves_hold_each_label_of_each_training_point_once() {
                 assert_eq!(voting.entries(tree), (700, 700), "{kind:?}");
             }
         }
+    }
+}
+
+/// The log-likelihood, in bits, of the labels of some points, each by itself, under the shares of
+/// these labels.
+fn likelihood(graph: &KnnGraph, points: &[usize]) -> f64 {
+    let mut counts: BTreeMap<u32, f64> = BTreeMap::new();
+    points.iter().flat_map(|point| graph.list(*point)).for_each(|label| *counts.entry(*label).or_default() += 1.0);
+    let all: f64 = counts.values().sum();
+    counts.values().map(|count| count * (count / all).log2()).sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn a_forest_splits_where_labels_become_most_likely(n in 12usize..60, d in 1usize..4, seed in any::<u64>()) {
+        let mut rng = random::seeded(seed);
+        let rows: Vec<Vec<f32>> = (0..n).map(|_| (0..d).map(|_| rng.random_range(0..12) as f32).collect()).collect();
+        let points = set(Metric::Euclidean, d, rows.iter().cloned());
+        let graph = graph(&points, &points, 3, true);
+        let options = TreeOptions { kind: TreeKind::Forest, trees: 1, depth: 1, labels: 3, density: 1.0, seed };
+        let trees = Trees::grow(&points, &graph, options, &Progress::default()).unwrap();
+        // Points in one leaf with a point are selected for it.
+        let side = &selected(&trees.selector(&graph, SelectionRule::Lookup, 1, 1, 1, 1.0), n, &points)[0];
+        let parted = |is_left: &dyn Fn(usize) -> bool| {
+            let (left, right): (Vec<usize>, Vec<usize>) = (0..n).partition(|i| is_left(*i));
+            likelihood(&graph, &left) + likelihood(&graph, &right)
+        };
+        let found = parted(&|i| side.contains(&(i as u32)));
+        let splits = (0..d).flat_map(|value| (0..12).map(move |up_to| (value, up_to as f32)));
+        let best = splits.map(|(value, up_to)| parted(&|i| rows[i][value] <= up_to)).fold(f64::NEG_INFINITY, f64::max);
+        prop_assert!((found - best).abs() < 1e-9 * (1.0 + best.abs()), "{found}, not {best}");
     }
 }
 

@@ -115,34 +115,3 @@ impl Splitter {
         best
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use super::Splitter;
-
-    /// The log-likelihood, in bits, of the labels of some points, each by itself, under the shares
-    /// of these labels.
-    fn likelihood(labels: &[[u32; 3]]) -> f64 {
-        let mut counts: BTreeMap<u32, f64> = BTreeMap::new();
-        labels.iter().flatten().for_each(|label| *counts.entry(*label).or_default() += 1.0);
-        let all: f64 = counts.values().sum();
-        counts.values().map(|count| count * (count / all).log2()).sum()
-    }
-
-    #[test]
-    fn a_split_gains_what_the_likelihood_does() {
-        let labels = [[0, 1, 2], [0, 1, 3], [4, 1, 2], [4, 5, 6], [7, 5, 6], [7, 5, 2]];
-        let values = [0.0f32, 1.0, 1.0, 3.0, 4.0, 9.0];
-        let mut splitter =
-            Splitter { weighted: (0..30).map(|v: i32| f64::from(v) * f64::from(v.max(1)).log2()).collect(), ..Splitter::default() };
-        splitter.labels = labels.concat();
-        splitter.numbers = (0..8).map(|label| (label, label)).collect();
-        let (gain, threshold) = splitter.along(&[0, 1, 2, 3, 4, 5], |i| values[*i], 3).unwrap();
-        let of = |at: usize| (likelihood(&labels[..at]) + likelihood(&labels[at..]) - likelihood(&labels)) / 6.0;
-        let best = [1, 3, 4, 5].into_iter().max_by(|a, b| of(*a).total_cmp(&of(*b))).unwrap();
-        assert!((gain - of(best)).abs() < 1e-12, "{gain}, not {}", of(best));
-        assert!(values[best - 1] <= threshold && threshold < values[best]);
-    }
-}

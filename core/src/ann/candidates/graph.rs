@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::super::corpus::{Asked, Codes, PointSet, Rounding, Shortlist};
+use super::super::corpus::{CodeQuery, Codes, PointSet, Rounding, Shortlist};
 use crate::error::{Error, Result};
 use crate::linalg::dots::{LANES, TILE};
 use crate::nearest::Metric;
@@ -95,7 +95,7 @@ impl Look {
 
     /// The lists of at most [`TILE`] queries, one after another.
     fn nearest(&self, corpus: &PointSet, queries: &PointSet, places: &[usize], k: usize, is_own: bool) -> Vec<u32> {
-        let mut asked = vec![Asked::default(); places.len()];
+        let mut asked = vec![CodeQuery::default(); places.len()];
         let mut known = Vec::new();
         for (place, asked) in places.iter().zip(&mut asked) {
             let centred = self.rounding.centred(queries.row(*place));

@@ -7,7 +7,7 @@
 //! - E. Jaasaari, V. Hyvonen and T. Roos, *LoRANN: Low-Rank Matrix Factorization for Approximate
 //!   Nearest Neighbor Search*, NeurIPS 2024: a regression of reduced rank in each cell, in 8 bits.
 
-use super::super::corpus::{Asked, Codes, units_of};
+use super::super::corpus::{CodeQuery, Codes, units_of};
 use crate::linalg::dots::LANES;
 use crate::linalg::eigen::symmetric;
 use crate::linalg::pca::orthonormal;
@@ -102,7 +102,7 @@ fn encode(rows: &[f32], point: &[f32], out: &mut Vec<f32>) {
 /// Buffers of a query.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffers {
-    inner: Asked,
+    inner: CodeQuery,
     pub(super) values: Vec<[f32; LANES]>,
 }
 
@@ -194,7 +194,7 @@ impl Cell {
 
     /// Estimates what orders the points by their distance to a query, which was prepared in steps
     /// of [`Cell::units`], block by block: infinity in lanes beyond the last point.
-    pub(super) fn estimate(&self, asked: &Asked, buffers: &mut Buffers) {
+    pub(super) fn estimate(&self, asked: &CodeQuery, buffers: &mut Buffers) {
         let Buffers { inner, values } = buffers;
         match &self.map {
             Some(map) => {

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::super::corpus::{Asked, Codes, PointSet, units_of, usual};
+use super::super::corpus::{CodeQuery, Codes, PointSet, units_of, usual};
 use super::super::kmeans::kmeans;
 use super::super::rows::Rows;
 use super::cell::{Buffers, Cell, Learned};
@@ -27,7 +27,7 @@ const NEAR: usize = 5;
 pub(super) struct Scratch {
     centred: Vec<f32>,
     projected: Vec<f32>,
-    asked: Asked,
+    asked: CodeQuery,
     compared: Vec<[f32; LANES]>,
     buffers: Buffers,
     kept: Vec<u64>,

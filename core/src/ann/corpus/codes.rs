@@ -17,15 +17,15 @@ use crate::linalg::dots::{self, Factors, LANES, NARROW, Quads, TILE};
 
 /// Vectors of seven bits a value, sixteen side by side.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::ann) struct Codes {
+pub struct Codes {
     units: Vec<f32>,
     blocks: Vec<Quads>,
     len: usize,
 }
 
-/// A question to [`Codes`].
+/// A question to [`Codes`]: [`Codes::ask`] fills it.
 #[derive(Clone, Debug, Default)]
-pub(in crate::ann) struct Asked {
+pub struct CodeQuery {
     /// Four values each.
     factors: Vec<i32>,
     unit: f32,
@@ -33,16 +33,21 @@ pub(in crate::ann) struct Asked {
     zeros: i32,
 }
 
-impl Asked {
+impl CodeQuery {
     /// The size of a step.
-    pub(in crate::ann) fn step(&self) -> f32 {
+    pub fn step(&self) -> f32 {
         self.unit
+    }
+
+    /// What the question was rounded to: whole numbers of steps, at most 127 up or down.
+    pub fn steps(&self) -> impl Iterator<Item = i8> + '_ {
+        self.factors.iter().flat_map(|four| four.to_le_bytes()).map(|byte| byte as i8)
     }
 }
 
 impl Codes {
     /// No vectors, of as many values as there are units.
-    pub(in crate::ann) fn new(units: Vec<f32>) -> Self {
+    pub fn new(units: Vec<f32>) -> Self {
         Self { units, blocks: Vec::new(), len: 0 }
     }
 
@@ -58,7 +63,7 @@ impl Codes {
     }
 
     /// Appends a vector, in steps of the units.
-    pub(in crate::ann) fn push(&mut self, steps: &[u8]) {
+    pub fn push(&mut self, steps: &[u8]) {
         let (quads, lane) = (self.quads(), self.len % LANES);
         if lane == 0 {
             self.blocks.extend(std::iter::repeat_n([[0; 4]; LANES], quads));
@@ -116,7 +121,7 @@ impl Codes {
 
     /// Prepares a question: a vector of as many values. What its rounding leaves goes into `rest`,
     /// where that is as long.
-    pub(in crate::ann) fn ask(&self, x: &[f32], asked: &mut Asked, rest: &mut [f32]) {
+    pub fn ask(&self, x: &[f32], asked: &mut CodeQuery, rest: &mut [f32]) {
         asked.factors.clear();
         asked.factors.resize(self.quads(), 0);
         let (unit, sum) = write(x, &self.units, bytemuck::cast_slice_mut(&mut asked.factors), rest);
@@ -125,7 +130,7 @@ impl Codes {
 
     /// The inner products of a question with all vectors, block by block; lanes beyond the last
     /// vector hold anything. O(vectors * values).
-    pub(in crate::ann) fn products(&self, asked: &Asked, out: &mut Vec<[f32; LANES]>) {
+    pub fn products(&self, asked: &CodeQuery, out: &mut Vec<[f32; LANES]>) {
         out.clear();
         if self.quads() > 0 {
             products(&self.blocks, asked, out);
@@ -135,8 +140,8 @@ impl Codes {
     }
 
     /// Puts at most [`TILE`] questions side by side.
-    pub(in crate::ann) fn tile(&self, asked: &[Asked]) -> Tile {
-        let mut tile = Tile { factors: vec![[0; TILE]; self.quads()], units: [0.0; TILE], zeros: [0; TILE] };
+    pub fn tile(&self, asked: &[CodeQuery]) -> CodeQueries {
+        let mut tile = CodeQueries { factors: vec![[0; TILE]; self.quads()], units: [0.0; TILE], zeros: [0; TILE] };
         for (t, asked) in asked.iter().enumerate() {
             tile.factors.iter_mut().zip(&asked.factors).for_each(|(row, factor)| row[t] = *factor);
             (tile.units[t], tile.zeros[t]) = (asked.unit, asked.zeros);
@@ -146,7 +151,7 @@ impl Codes {
 
     /// The inner products of several questions with the vectors of some blocks of [`LANES`]; lanes
     /// beyond the last vector hold anything. O(questions * vectors * values).
-    pub(in crate::ann) fn products_of(&self, tile: &Tile, blocks: Range<usize>, out: &mut Vec<[[f32; LANES]; TILE]>) {
+    pub fn products_of(&self, tile: &CodeQueries, blocks: Range<usize>, out: &mut Vec<[[f32; LANES]; TILE]>) {
         out.clear();
         let quads = self.quads();
         if quads > 0 {
@@ -158,7 +163,7 @@ impl Codes {
 }
 
 /// Questions that are asked together.
-pub(in crate::ann) struct Tile {
+pub struct CodeQueries {
     factors: Vec<Factors>,
     units: [f32; TILE],
     zeros: [i32; TILE],
@@ -191,7 +196,7 @@ impl Stored for Codes {
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vnni+avx2", "x86_64+avx2"))]
-fn products_of(blocks: &[Quads], tile: &Tile, out: &mut Vec<[[f32; LANES]; TILE]>) {
+fn products_of(blocks: &[Quads], tile: &CodeQueries, out: &mut Vec<[[f32; LANES]; TILE]>) {
     for block in blocks.chunks_exact(tile.factors.len()) {
         let dots = match_target! {
             "x86_64+avx512f+avx512vnni" => dots::vnni(block, &tile.factors),
@@ -209,7 +214,7 @@ fn products_of(blocks: &[Quads], tile: &Tile, out: &mut Vec<[[f32; LANES]; TILE]
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vnni+avx2", "x86_64+avx2"))]
-fn products(blocks: &[Quads], asked: &Asked, out: &mut Vec<[f32; LANES]>) {
+fn products(blocks: &[Quads], asked: &CodeQuery, out: &mut Vec<[f32; LANES]>) {
     for block in blocks.chunks_exact(asked.factors.len()) {
         let dots = match_target! {
             "x86_64+avx512f+avx512vnni" => dots::vnni_one(block, &asked.factors),
@@ -231,43 +236,4 @@ pub(in crate::ann) fn units_of<'a>(rows: impl Iterator<Item = &'a [f32]>, dimens
         largest.iter_mut().zip(row).for_each(|(most, value)| *most = most.max(value.abs()));
     }
     largest.into_iter().map(unit).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Asked, Codes};
-    use crate::linalg::dots::{TILE, portable_signed};
-
-    #[test]
-    fn products_are_those_of_the_bytes() {
-        for dimension in [1, 4, 7, 70] {
-            let mut codes = Codes::new(vec![1.0; dimension]);
-            let vector =
-                |i: usize| -> Vec<u8> { (0..dimension).map(|d| [0, 127, 64, (i * 31 + d * 7) as u8 % 128][(i + d) % 4]).collect() };
-            (0..37).for_each(|i| codes.push(&vector(i)));
-            let mut asked = vec![Asked::default(); TILE];
-            for (t, asked) in asked.iter_mut().enumerate() {
-                let x: Vec<f32> = (0..dimension).map(|d| [127.0, -127.0, 0.0, (d % 100) as f32 - 50.0][(t + d) % 4]).collect();
-                codes.ask(&x, asked, &mut []);
-            }
-            let tile = codes.tile(&asked);
-            let mut products = Vec::new();
-            codes.products_of(&tile, 0..3, &mut products);
-            let mut alone = Vec::new();
-            let portable = portable_signed(&codes.blocks[..codes.quads()], &tile.factors);
-            for (t, asked) in asked.iter().enumerate() {
-                codes.products(asked, &mut alone);
-                let factors: Vec<i32> =
-                    asked.factors.iter().flat_map(|four| four.to_le_bytes()).map(|byte| i32::from(byte as i8)).collect();
-                for i in 0..37 {
-                    let sum: i32 = vector(i).iter().zip(&factors).map(|(a, b)| (i32::from(*a) - 64) * b).sum();
-                    assert_eq!(products[i / 16][t][i % 16], sum as f32 * asked.unit, "{dimension} values, vector {i}");
-                    assert_eq!(alone[i / 16][i % 16], sum as f32 * asked.unit, "{dimension} values, vector {i}");
-                    if i < 16 {
-                        assert_eq!(portable[t][i] - asked.zeros, sum);
-                    }
-                }
-            }
-        }
-    }
 }

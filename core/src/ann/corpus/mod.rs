@@ -1,7 +1,7 @@
 //! The points that an index selects candidates among, and the nearest of the candidates.
 
 mod bytes;
-mod codes;
+pub mod codes;
 mod fine;
 mod outliers;
 mod places;
@@ -10,7 +10,7 @@ mod rounding;
 mod steps;
 
 use bytes::Bytes;
-pub(super) use codes::{Asked, Codes, units_of};
+pub(super) use codes::{CodeQuery, Codes, units_of};
 use fine::Fine;
 pub(super) use outliers::usual;
 pub(super) use places::Places;

@@ -14,7 +14,7 @@
 //! any machine and any number of threads. The accuracy of the best of many is a little too high:
 //! what it is on new images only objects that took no part can tell.
 
-pub(super) mod paired;
+mod paired;
 pub(super) mod parts;
 mod settings;
 

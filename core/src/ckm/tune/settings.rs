@@ -150,19 +150,3 @@ fn density(now: &CkmOptions) -> Vec<CkmOptions> {
     }
     found
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mixtures_have_every_set_of_kinds_once() {
-        let all = mixtures(&[0.03, 1.0, 0.8]);
-        let mut sets: Vec<Vec<bool>> = all.iter().map(|mixture| mixture.iter().map(|weight| *weight > 0.0).collect()).collect();
-        assert_eq!((all.len(), &all[0]), (19, &vec![0.03, 1.0, 0.8]));
-        sets.sort();
-        sets.dedup();
-        assert_eq!(sets.len(), 7);
-        assert_eq!(mixtures(&[1.0; 5]).len(), 20);
-    }
-}

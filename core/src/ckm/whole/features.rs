@@ -155,29 +155,3 @@ fn wave(turns: f32) -> f32 {
     let square = angle * angle;
     angle * (1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `benches/make_squeezenet.py` tells the squared distances from 0 by the last layer itself.
-    #[cfg(feature = "network")]
-    #[test]
-    fn angles_keep_the_distances_of_the_last_layer() {
-        for (factor, distance) in [(37, 61.5881), (53, 58.9387)] {
-            let values: Vec<f32> = (0..CHANNELS).map(|i| (i * factor % 101) as f32 / 101.0).collect();
-            let mut angles = [0.0; SIZE / 2];
-            super::add_along_last_layer(&values, &mut angles);
-            let found = angles.iter().map(|angle| angle * angle).sum::<f32>() / angles.len() as f32;
-            assert!((found / distance - 1.0).abs() < 0.01, "{found}, not {distance}");
-        }
-    }
-
-    #[test]
-    fn a_wave_is_a_cosine() {
-        for i in -300..300 {
-            let turns = i as f32 / 100.0;
-            assert!((wave(turns) - (std::f32::consts::TAU * turns).cos()).abs() < 1e-3, "{turns}");
-        }
-    }
-}

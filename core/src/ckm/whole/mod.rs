@@ -81,8 +81,7 @@ impl Changing<'_> {
 
 /// The features of an image: their products with those of another, summed, are near a Gaussian
 /// kernel of how far its elements are from the other's. None where no kind has any.
-#[cfg(feature = "library")]
-pub(crate) fn whole_features(elements: &Elements, kinds: &[super::ElementKind]) -> Option<Vec<i8>> {
+pub fn whole_features(elements: &Elements, kinds: &[super::ElementKind]) -> Option<Vec<i8>> {
     are_there(kinds).then(|| features(elements, kinds).to_vec())
 }
 
