@@ -1,4 +1,4 @@
-"""Collections: the same answers here and on Dask, on any number of shards, and with faults."""
+"""Collections: the same answers here and on Dask, on any number of shards."""
 
 import doctest
 import hashlib
@@ -12,85 +12,16 @@ import time
 
 import numpy as np
 import pytest
-from dask_cluster import Cluster
+from made_collections import CLASSES, answers, made, paint
 from PIL import Image
 
 import tessera
 import tessera.distributed
 from tessera import CkmClassifier, Library, _native
-from tessera.distributed import Answers, ClusterLostError, Collection, LeftOutWarning, ShardError, VersionsDifferError
+from tessera.distributed import Answers, Collection, LeftOutWarning, ShardError
 from tessera.distributed import _errors, _storage, _workers
 from tessera.distributed import collection as collections
 from tessera.distributed._run import Part, executor, run
-
-CLASSES = ["poppy", "sea", "wren"]
-
-
-def paint(i):
-    """A picture of blots in the colours of its class."""
-    rng = np.random.default_rng(i)
-    pixels = np.full((40, 48, 3), 110, dtype=np.uint8)
-    for _ in range(12):
-        x, y, side = rng.integers(0, 40), rng.integers(0, 32), rng.integers(4, 14)
-        pixels[y : y + side, x : x + side] = rng.integers(0, 90, 3) + [[150, 0, 0], [0, 60, 160], [90, 90, 30]][i % 3]
-    return pixels
-
-
-@pytest.fixture(scope="module")
-def photos(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("photos")
-    for i in range(24):
-        (folder / CLASSES[i % 3]).mkdir(exist_ok=True)
-        Image.fromarray(paint(i)).save(folder / CLASSES[i % 3] / f"{CLASSES[i % 3]}_{i}.png")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
-    yield cluster
-    cluster.stop()
-
-
-@pytest.fixture
-def healthy(cluster):
-    cluster.heal()
-    yield cluster
-    cluster.heal()
-
-
-def made(photos, at, per_shard, **options):
-    collection = Collection(at, create=True, elements="colour", **options)
-    rows = collection.listed(photos)
-    for row in rows:
-        row["captions"] = [f"a {row['label']} in the field", "seen from the left"][: len(row["place"]) % 3]
-    collection.add(rows, per_shard=per_shard)
-    return collection
-
-
-def answers(collection):
-    """Everything that is asked, as text."""
-    queries = [paint(i) for i in (100, 101, 102)]
-    report = collection.evaluate(limit=9)
-    clustered = collection.cluster(3, max_iter=3, sample=20)
-    told = [
-        collection.recognise(queries),
-        collection.recognise(queries, report=report),
-        collection.similar(queries, 5),
-        collection.similar(queries, 3, look="colours"),
-        collection.search("field -sea", 6),
-        collection.search("\"the left\" wren", 20),
-        collection.duplicates(),
-        sorted(collection.clusters_of(clustered)),
-        clustered._replace(means=clustered.means.tolist()),
-        report._replace(confusion=report.confusion.tolist()),
-    ]
-    return repr(told)
-
-
-@pytest.fixture(scope="module")
-def expected(photos, tmp_path_factory):
-    return answers(made(photos, tmp_path_factory.mktemp("one") / "collection", 1000))
 
 
 @pytest.mark.parametrize("per_shard", [12, 8, 3])
@@ -473,192 +404,6 @@ def test_folders_of_fsspec_hold_collections(photos, expected):
     collection = made(photos, "memory://photos/collection", 9)
     assert answers(collection) == expected
     assert collection.forget(collection.hashes()[:2]) == 2 and len(Collection("memory://photos/collection")) == 22
-
-
-def test_damage_is_named_and_left_out_only_if_asked(photos, tmp_path, caplog):
-    collection = made(photos, tmp_path / "collection", 6)
-    name = collection.shards[1][0]
-    file = tmp_path / "collection" / name
-    data = bytearray(file.read_bytes())
-    data[len(data) // 2] ^= 1
-    file.write_bytes(data)
-    with pytest.raises(ShardError, match=f"{name}: failed 3 times.*the file is damaged"):
-        collection.similar([paint(1)])
-    assert caplog.text.count("attempt") == 3 and name in caplog.text
-    collection.leave_out = True
-    with pytest.warns(LeftOutWarning, match=name):
-        found = collection.similar([paint(1)], 30)
-    assert len(found[0]) == 18 and list(collection.left_out) == [name]
-    file.unlink()
-    collection.leave_out = False
-    with pytest.raises(ShardError, match=f"{name}: cannot be read"):
-        collection.similar([paint(1)])
-    (tmp_path / "collection" / "manifest.json").write_text("{}")
-    with pytest.raises(tessera.Error, match="manifest"):
-        Collection(tmp_path / "collection")
-    with pytest.raises(tessera.Error, match="create=True"):
-        Collection(tmp_path / "nowhere")
-
-
-def test_workers_that_die_hang_or_differ(photos, expected, tmp_path, healthy):
-    with made(photos, tmp_path / "collection", 3, client=healthy.address) as collection:
-        once = repr(collection.similar([paint(5)], 24))
-        for fault in ["kill", "killmiddle", "killafter"]:
-            healthy.fault(fault)
-            assert repr(collection.similar([paint(5)], 24)) == once
-            assert healthy.left(fault) == 0
-        healthy.heal()
-        healthy.fault("hang")
-        collection.timeout = 8
-        assert repr(collection.similar([paint(5)], 24)) == once and healthy.left("hang") == 0
-        collection.timeout = None
-        healthy.fault("version")
-        with pytest.raises(VersionsDifferError, match="on all workers, found 0.0.9"):
-            collection.similar([paint(5)], 24)
-
-
-def test_of_shards_asked_in_one_call_each_fails_alone(photos, tmp_path, healthy, caplog):
-    healthy.heal()
-    with made(photos, tmp_path / "collection", 1, client=healthy.address) as collection:
-        once = repr(collection.similar([paint(5)], 24))
-        assert once == repr(Collection(tmp_path / "collection").similar([paint(5)], 24))
-        told = []
-        collection.progress = lambda stage, done, total: told.append((done, total))
-        healthy.fault("kill")
-        assert repr(collection.similar([paint(5)], 24)) == once and healthy.left("kill") == 0
-        # Of more than one shard in a call.
-        assert told[-1] == (24, 24) and len(told) < 24
-        gone = collection.shards[7]
-        (tmp_path / "collection" / gone[0]).unlink()
-        with pytest.raises(ShardError, match=f"{gone[0]}: failed 3 times.*cannot be read"):
-            collection.similar([paint(5)], 24)
-        assert "tried alone" in caplog.text
-        collection.leave_out = True
-        with pytest.warns(LeftOutWarning, match=gone[0]):
-            found = collection.similar([paint(5)], 24)
-        assert len(found[0]) == 23 and list(collection.left_out) == [gone[0]]
-
-
-BRINGS_DOWN = """
-import os, signal, types
-from tessera.distributed import _workers
-real = _workers._native
-def shard_of(manifest, files):
-    if files[0][1].endswith(b"brings it down"):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return real.shard_of(manifest, files)
-_workers._native = types.SimpleNamespace(shard_of=shard_of, Manifest=real.Manifest)
-_workers.tried()
-"""
-
-
-def test_pictures_that_bring_a_process_down_are_named(photos, tmp_path, monkeypatch):
-    monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", BRINGS_DOWN])
-    collection = Collection(tmp_path / "collection", create=True, elements="colour")
-    (tmp_path / "bad.png").write_bytes((photos / "sea" / "sea_1.png").read_bytes() + b"brings it down")
-    (tmp_path / "empty.png").write_bytes(b"")
-    places = [photos / "sea" / "sea_4.png", tmp_path / "bad.png", tmp_path / "empty.png", tmp_path / "nowhere.png", photos / "wren" / "wren_2.png"]
-    files = [(str(place), None, None, []) for place in places]
-    entry, failed = _workers.make_shard(_workers.VERSION, str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
-    assert entry[2] == 2 and sorted(os.path.basename(place) for place, _ in failed) == ["bad.png", "empty.png", "nowhere.png"]
-    assert "ended the process which decoded it" in dict(failed)[str(tmp_path / "bad.png")]
-    monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", "raise SystemExit(3)"])
-    with pytest.raises(tessera.Error, match="exit code 3"):
-        _workers.make_shard(_workers.VERSION, str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
-
-
-HANGS = BRINGS_DOWN.replace("os.kill(os.getpid(), signal.SIGKILL)", "__import__('time').sleep(3600)")
-
-
-def test_pictures_that_hang_are_named(photos, tmp_path, monkeypatch):
-    monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", HANGS])
-    monkeypatch.setattr(_workers, "LONGEST", 10)
-    collection = Collection(tmp_path / "collection", create=True, elements="colour")
-    (tmp_path / "bad.png").write_bytes((photos / "sea" / "sea_1.png").read_bytes() + b"brings it down")
-    files = [(str(place), None, None, []) for place in [tmp_path / "bad.png", photos / "sea" / "sea_4.png"]]
-    given = (_workers.VERSION, str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
-    entry, failed = _workers.make_shard(*given)
-    assert entry[2] == 1 and "hung: it was not decoded within 10 seconds" in dict(failed)[str(tmp_path / "bad.png")]
-    monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", "import time; time.sleep(3600)"])
-    monkeypatch.setattr(_workers, "LONGEST", 0.5)
-    with pytest.raises(tessera.Error, match="said nothing for 0.5 seconds"):
-        _workers.make_shard(*given)
-    # One that is gone before it was told anything, and one whose imports print.
-    monkeypatch.setattr(_workers, "LONGEST", 60)
-    monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", "raise SystemExit(3)"])
-    monkeypatch.setattr(_workers._Trial, "_send", lambda *_: (_ for _ in ()).throw(BrokenPipeError()))
-    with pytest.raises(tessera.Error, match="found one that ended .exit code 3"):
-        _workers.make_shard(*given)
-    monkeypatch.undo()
-    words = "print('1 word', flush=True); os.write(1, b'r'); from tessera.distributed._workers import tried; tried(to=to)"
-    monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", f"{_workers.ANSWERS}; {words}"])
-    assert _workers.ANSWERS in _workers.TRIAL[2]
-    entry, failed = _workers.make_shard(*given)
-    assert entry[2] == 2 and failed == []
-
-
-def test_an_import_goes_on_carefully_after_workers_died(photos, tmp_path, healthy):
-    healthy.fault("kill", 4)
-    collection = made(photos, tmp_path / "collection", 1000, client=healthy.address)
-    assert len(collection) == 24 and len(collection.shards) == 1 and healthy.left("kill") == 0
-    collection.close()
-
-
-def test_few_bytes_of_files_are_in_memory_at_once(photos, tmp_path, monkeypatch):
-    import fsspec
-
-    system = fsspec.filesystem("memory")
-    for path in photos.rglob("*.png"):
-        system.pipe_file(f"/bucket/{path.relative_to(photos)}", path.read_bytes())
-    sizes, real = [], _native.shard_of
-
-    def seen(manifest, files, before=None):
-        sizes.append(sum(len(held) for _, held, *_ in files if isinstance(held, bytes)))
-        return real(manifest, files, before)
-
-    monkeypatch.setattr(_workers._native, "shard_of", seen)
-    entries = []
-    for most in [1 << 30, 2000]:
-        monkeypatch.setattr(_workers, "TOGETHER", most)
-        collection = Collection(tmp_path / str(most), create=True, elements="colour")
-        assert collection.add(collection.listed("memory://bucket")).images == 24
-        entries.append(collection.shards)
-    assert entries[0] == entries[1] and len(entries[0]) == 1, "the same shard"
-    assert len(sizes) > 4 and max(sizes[1:]) < sizes[0]
-    assert [hit.place for hit in collection.search("sea_1")][:1] == ["memory:///bucket/sea/sea_1.png"]
-
-
-def test_a_full_disk_is_named(photos, tmp_path, healthy):
-    healthy.fault("full", 9)
-    with pytest.raises(ShardError, match="images 1 to 24: failed 3 times.*cannot be written: .*free some room"):
-        made(photos, tmp_path / "collection", 1000, client=healthy.address)
-    collection = Collection(tmp_path / "collection")
-    assert len(collection) == 0 and not list((tmp_path / "collection").glob("*.parquet*"))
-
-
-def test_a_scheduler_that_is_restarted_is_asked_again(photos, tmp_path):
-    here = made(photos, tmp_path / "collection", 2)
-    expected = here.similar([paint(5)], 24)
-    cluster = Cluster(tmp_path / "cluster")
-    try:
-        (cluster.faults / "slow").touch()
-        with Collection(tmp_path / "collection", client=cluster.address, patience=240) as collection:
-            seen = threading.Event()
-            collection.progress = lambda stage, done, total: seen.set()
-            found = []
-            asking = threading.Thread(target=lambda: found.append(collection.similar([paint(5)], 24)))
-            asking.start()
-            assert seen.wait(120)
-            cluster.stop()
-            cluster.start()
-            asking.join(300)
-            assert found == [expected]
-            cluster.stop()
-            collection.patience = 3
-            with pytest.raises(ClusterLostError):
-                collection.similar([paint(5)], 24)
-    finally:
-        cluster.stop()
 
 
 PROGRAM = os.environ.get("TESSERA_PROGRAM") or shutil.which("tessera")

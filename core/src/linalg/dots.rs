@@ -16,8 +16,7 @@ pub const TILE: usize = 8;
 /// Four values of each of [`TILE`] query elements, the first in the lowest byte.
 pub type Factors = [i32; TILE];
 
-/// The largest value of the vectors that [`vnni`] and [`avx2`] take; their factors are from -127
-/// on.
+/// The largest value of vectors of 7 bits; their factors are from -127 on.
 pub const NARROW: u8 = 127;
 
 /// The dot products of [`TILE`] query elements with [`LANES`] elements of an image.
@@ -46,7 +45,7 @@ pub(crate) fn portable_one(block: &[Quads], row: &[i32]) -> [i32; LANES] {
     dots
 }
 
-/// As [`portable`], with factors that have a sign.
+/// The dot products of values with factors that have a sign, on any processor.
 #[inline(always)]
 pub fn portable_signed(block: &[Quads], rows: &[Factors]) -> Dots {
     std::array::from_fn(|t| signed(block, rows.iter().map(|factors| factors[t])))
