@@ -133,6 +133,19 @@ fn words_end_at_blanks_digits_and_signs() {
 }
 
 #[test]
+fn every_byte_has_a_letter_of_its_own() {
+    let tokenizer = BytePairs::parse(Path::new("t"), &tokenizer()).unwrap();
+    // All bytes that UTF-8 has: of one, two, three and four a letter.
+    let letters = ('\0'..'\u{800}').chain((1..=0x10f).filter_map(|block| char::from_u32(block << 12 | 0xabc)));
+    for letter in letters.filter(|letter| !letter.is_whitespace()) {
+        let text = letter.to_lowercase().to_string();
+        let tokens = tokenizer.tokens(&text, None);
+        let bytes: Vec<u8> = tokens[1..tokens.len() - 1].iter().map(|token| (token % 256) as u8).collect();
+        assert_eq!(bytes, text.as_bytes(), "{letter:?}");
+    }
+}
+
+#[test]
 fn a_side_file_tells_of_pixels_and_size() {
     let folder = tempdir().unwrap();
     let image = write(folder.path(), "means.onnx", means(None).file());

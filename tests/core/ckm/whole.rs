@@ -172,10 +172,16 @@ fn pictures_are_as_alike_as_the_last_layer_has_them() {
     let product = |other: &[i8]| nothing.iter().zip(other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
     for (factor, distance) in [(37, 90.9568f64), (53, 98.2137)] {
         // The mean of the cells is so many times nearer to 0.
-        for n in [7, 10, 20] {
-            let found = product(&features(&of_cells(&options, n, |i| i * factor % 101 < 50))) / product(&nothing);
-            let expected = (-0.5 * distance / (n * n) as f64).exp();
-            assert!((found - expected).abs() < 0.04, "{found}, not {expected}, of {n} cells");
+        for n in [20, 30] {
+            let waves = features(&of_cells(&options, n, |i| i * factor % 101 < 50));
+            let found = -2.0 * (product(&waves) / product(&nothing)).ln() * (n * n) as f64;
+            assert!((found / distance - 1.0).abs() < 0.01, "{found}, not {distance}, of {n} cells");
+            // Each pair is a cosine and a sine, off by 0.001, and by half a step of 127.
+            let (cosines, sines) = waves.split_at(waves.len() / 2);
+            for (cosine, sine) in cosines.iter().zip(sines) {
+                let square = f64::from(*cosine).powi(2) + f64::from(*sine).powi(2);
+                assert!((square / 127.0f64.powi(2) - 1.0).abs() < 0.014, "{cosine} and {sine}");
+            }
         }
     }
 }
