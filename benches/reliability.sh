@@ -8,7 +8,7 @@
 # Some of it can only be tried by the system's administrator (a small disk, another user), and is skipped otherwise.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo test --locked -p tessera-core --test core -- --ignored --nocapture
+cargo test --locked -p tessera-core-tests -- --ignored --nocapture
 cargo test --locked -p tessera --no-default-features --test app -- --ignored --nocapture
 if [ -n "${HOURS:-}" ]; then
     ranges() {

@@ -254,8 +254,8 @@ fn many(world: &World, n: u32) {
 #[test]
 fn an_import_that_is_stopped_keeps_what_was_done() {
     let world = World::new();
-    many(&world, 600);
-    let mut desk = desk(slow(&world, 4));
+    many(&world, 220);
+    let mut desk = desk(slow(&world, 10));
     desk.run(Command::Open(world.at("many")));
     until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 0));
     let job = desk.jobs().list().into_iter().find(|job| job.name.starts_with("Import")).unwrap();
@@ -263,31 +263,31 @@ fn an_import_that_is_stopped_keeps_what_was_done() {
     until_told(&mut desk, "stopped, what was done stays");
     until(&mut desk, "nothing goes on", |desk| !desk.jobs().is_busy());
     let kept = state(&desk).images().count();
-    assert!(kept > 0 && kept < 600, "{kept}");
+    assert!(kept > 0 && kept < 220, "{kept}");
     desk.run(Command::Rescan);
-    until(&mut desk, "all are there", |desk| state(desk).images().count() == 600);
+    until(&mut desk, "all are there", |desk| state(desk).images().count() == 220);
 }
 
 #[test]
 fn labelling_does_not_wait_for_an_import() {
     let world = World::new();
-    many(&world, 400);
-    let mut desk = desk(slow(&world, 4));
+    many(&world, 220);
+    let mut desk = desk(slow(&world, 10));
     desk.run(Command::Open(world.at("many")));
     until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 0));
     let id = state(&desk).images().next().unwrap().id;
     desk.run(Command::Label(vec![id], UserLabel::Class("early".into())));
     until(&mut desk, "it is labelled", |desk| label_of(desk, id) == Some("early"));
-    assert!(state(&desk).images().count() < 400 && desk.jobs().is_busy(), "the import is still under way");
-    until(&mut desk, "the import is done", |desk| state(desk).images().count() == 400);
+    assert!(state(&desk).images().count() < 220 && desk.jobs().is_busy(), "the import is still under way");
+    until(&mut desk, "the import is done", |desk| state(desk).images().count() == 220);
     assert_eq!(label_of(&desk, id), Some("early"));
 }
 
 #[test]
 fn an_undo_during_an_import_waits_for_all_of_it() {
     let world = World::new();
-    many(&world, 400);
-    let mut desk = desk(slow(&world, 4));
+    many(&world, 220);
+    let mut desk = desk(slow(&world, 10));
     desk.run(Command::Open(world.at("many")));
     until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 0));
     desk.run(Command::Undo);
@@ -299,7 +299,7 @@ fn an_undo_during_an_import_waits_for_all_of_it() {
     until(&mut desk, "it is labelled", |desk| label_of(desk, id) == Some("early"));
     desk.run(Command::Undo);
     until(&mut desk, "the label is taken back", |desk| label_of(desk, id).is_none());
-    until(&mut desk, "the import is done", |desk| state(desk).images().count() == 400 && !desk.jobs().is_importing());
+    until(&mut desk, "the import is done", |desk| state(desk).images().count() == 220 && !desk.jobs().is_importing());
     let acts = state(&desk).history().len();
     (0..acts).for_each(|_| desk.run(Command::Undo));
     until(&mut desk, "nothing is left", |desk| state(desk).images().count() == 0);
@@ -308,9 +308,9 @@ fn an_undo_during_an_import_waits_for_all_of_it() {
 #[test]
 fn closing_does_not_wait_and_loses_nothing() {
     let world = World::new();
-    many(&world, 600);
+    many(&world, 220);
     let folder = {
-        let mut desk = desk(slow(&world, 4));
+        let mut desk = desk(slow(&world, 10));
         desk.run(Command::Open(world.at("many")));
         until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 0));
         let id = state(&desk).images().next().unwrap().id;
@@ -496,8 +496,8 @@ fn what_is_not_there_is_said() {
 #[test]
 fn another_library_hears_nothing_of_the_one_before() {
     let world = World::with_images();
-    many(&world, 400);
-    let mut desk = desk(slow(&world, 4));
+    many(&world, 220);
+    let mut desk = desk(slow(&world, 10));
     desk.run(Command::Open(world.at("many")));
     until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 0));
     desk.run(Command::Open(world.at("images")));
@@ -513,7 +513,7 @@ fn another_library_hears_nothing_of_the_one_before() {
         sleep(Duration::from_millis(30));
         desk.poll();
     }
-    until(&mut desk, "all are there", |desk| desk.state().is_some_and(|state| state.images().count() == 400) && !desk.jobs().is_busy());
+    until(&mut desk, "all are there", |desk| desk.state().is_some_and(|state| state.images().count() == 220) && !desk.jobs().is_busy());
     assert!(desk.notices().log().iter().all(|notice| !notice.words.contains("in use")), "{:?}", desk.notices().log());
 }
 

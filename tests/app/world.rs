@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use image::{Rgb, RgbImage};
+use memchr::memmem;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -201,5 +202,5 @@ pub(crate) fn holder(place: &Path, bytes: &[u8]) -> Option<PathBuf> {
     if place.is_dir() {
         return fs::read_dir(place).unwrap().find_map(|entry| holder(&entry.unwrap().path(), bytes));
     }
-    fs::read(place).unwrap().windows(bytes.len()).any(|window| window == bytes).then(|| place.to_owned())
+    memmem::find(&fs::read(place).unwrap(), bytes).map(|_| place.to_owned())
 }

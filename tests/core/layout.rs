@@ -196,8 +196,9 @@ proptest! {
         let places = place_among(&components, &known);
         for i in 0..n {
             let far = |j: usize| components.row(i).iter().zip(components.row(j)).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
+            let far: Vec<f64> = (0..n).map(far).collect();
             let mut near: Vec<usize> = (0..n).filter(|j| known[*j].is_some()).collect();
-            near.sort_by(|a, b| far(*a).total_cmp(&far(*b)).then(a.cmp(b)));
+            near.sort_by(|a, b| far[*a].total_cmp(&far[*b]).then(a.cmp(b)));
             let middle = |axis: usize| {
                 let mut values: Vec<f32> = near[..5].iter().map(|j| known[*j].unwrap()[axis]).collect();
                 values.sort_by(f32::total_cmp);

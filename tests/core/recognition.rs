@@ -33,8 +33,10 @@ impl Decoder for Painter {
         let name = path.to_string_lossy();
         let seed = if name.contains("round") { 1 } else { 2 };
         let small = scene(seed, 64, 64);
-        let scale = self.side / 64;
-        Ok(RgbImage::from_fn(self.side, self.side, |x, y| *small.get_pixel(x / scale, y / scale)).into())
+        let scale = self.side as usize / 64;
+        let rows = small.rows().map(|row| row.flat_map(|pixel| pixel.0.repeat(scale)).collect::<Vec<u8>>());
+        let pixels = rows.map(|row| row.repeat(scale)).collect::<Vec<_>>().concat();
+        Ok(RgbImage::from_raw(self.side, self.side, pixels).unwrap().into())
     }
 }
 

@@ -25,7 +25,7 @@ const APP: &[&[&str]] = &[&["settings", "command", "ending", "job"], &["session"
 const USED: &[&str] = &["eframe", "egui", "image", "imageproc", "rayon", "rfd", "ron"];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// All Rust files of the repository, as paths from its root with their text.

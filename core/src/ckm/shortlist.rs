@@ -45,6 +45,7 @@ pub(super) fn sketch(elements: &Elements, kinds: &[ElementKind]) -> Sketch {
     let has_dense = kinds.iter().any(|kind| kind.source.dimension() > 0 && kind.kernel.weight > 0.0);
     for ((set, kind), k) in elements.sets.iter().zip(kinds).zip(0..) {
         let dimension = match kind.source.dimension() {
+            _ if kind.kernel.weight == 0.0 => continue,
             0 if has_dense => continue,
             0 => BITS,
             dimension => dimension,

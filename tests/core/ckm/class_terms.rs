@@ -1,5 +1,7 @@
 //! Class terms: a class does not win by its size.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 use tessera_core::ckm::accuracy::Accuracy;
 use tessera_core::ckm::class_terms::ClassTerms;
@@ -131,13 +133,17 @@ fn spreads_count_objects_and_are_never_zero() {
     assert_eq!(Accuracy::of(&ckm, &[]), None);
 }
 
+/// The elements of views of toys, by category, object and view.
+type Seen = BTreeMap<(&'static str, u32, u32), Elements>;
+
 /// The mean recall of the six categories of toys, and the recall of each, by a machine in which one
 /// of them has `times` as many objects as the others.
-fn recalls(large: Option<usize>, times: u32) -> Vec<f64> {
+fn recalls(seen: &mut Seen, large: Option<usize>, times: u32) -> Vec<f64> {
     let options = ToyOptions { side: 64, instances: 40, ..ToyOptions::default() };
     let mut ckm = Ckm::new(Preset::Hog.options()).unwrap();
-    let cut = |ckm: &Ckm, category: Category, instance: u32, view: u32| -> Elements {
-        ckm.elements(&render(category, instance, view, &options).picture.into()).unwrap()
+    let mut cut = |ckm: &Ckm, category: Category, instance: u32, view: u32| {
+        let cut = || ckm.elements(&render(category, instance, view, &options).picture.into()).unwrap();
+        seen.entry((category.name(), instance, view)).or_insert_with(cut).clone()
     };
     let mut id = 0;
     for (c, category) in Category::ALL.into_iter().enumerate() {
@@ -166,7 +172,8 @@ fn recalls(large: Option<usize>, times: u32) -> Vec<f64> {
 #[test]
 fn a_class_ten_times_as_large_takes_little_from_the_others() {
     let mean = |recalls: &[f64]| recalls.iter().sum::<f64>() / recalls.len() as f64;
-    let base = recalls(None, 1);
+    let mut seen = Seen::new();
+    let base = recalls(&mut seen, None, 1);
     for times in [3, 10] {
         let (mut others, mut own, mut all) = (0.0, 0.0, 0.0);
         let n = base.len();
@@ -178,7 +185,7 @@ fn a_class_ten_times_as_large_takes_little_from_the_others() {
             let mut names: Vec<&str> = Category::ALL.iter().map(|category| category.name()).collect();
             names.sort_unstable();
             let c = names.iter().position(|name| *name == category.name()).unwrap();
-            let found = recalls(Some(large), times);
+            let found = recalls(&mut seen, Some(large), times);
             let without = |recalls: &[f64]| (recalls.iter().sum::<f64>() - recalls[c]) / (n - 1) as f64;
             others += (without(&found) - without(&base)) / shares;
             own += (found[c] - base[c]) / shares;
