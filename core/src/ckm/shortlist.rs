@@ -55,7 +55,11 @@ pub(super) fn sketch(elements: &Elements, kinds: &[ElementKind]) -> Sketch {
         let mut rng = random::stream(SEED, k);
         for mean in means(set, dimension, GRID, elements.cut.side as f32, |i, sums| set.add_features(i, sums)) {
             for half in sketch.as_chunks_mut::<64>().0 {
-                add_signed(half, scale * mean, rng.random());
+                let signs = rng.random();
+                // Most features of the network's cells are 0.
+                if mean != 0.0 {
+                    add_signed(half, scale * mean, signs);
+                }
             }
         }
     }
