@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tessera_core::descriptor::Descriptor;
-use tessera_core::hamming::{Blocks, HammingScan, NearDescriptors};
+use tessera_core::hamming::{Blocks, HammingScan, LANES, NearDescriptors, portable};
 use tessera_core::ids::{ItemId, Neighbor};
 use tessera_core::nearest::{NeighborIndex, everything};
 
@@ -19,6 +19,16 @@ fn by_looking_at_each(all: &[Descriptor], query: &Descriptor) -> Vec<Neighbor> {
 }
 
 proptest! {
+    #[test]
+    fn any_bits_are_counted(all in prop::collection::vec(prop::array::uniform4(any::<u64>()).prop_map(Descriptor), LANES), query in any::<[u64; 4]>()) {
+        let query = Descriptor(query);
+        let blocks: Blocks = all.iter().copied().collect();
+        let expected: Vec<u32> = all.iter().map(|descriptor| descriptor.hamming(&query)).collect();
+        prop_assert_eq!(&portable(&blocks.blocks()[0], &query)[..], &expected[..]);
+        let scan: HammingScan = (0..).map(ItemId).zip(all.iter().copied()).collect();
+        prop_assert_eq!(scan.nearest(&query, LANES, &everything).unwrap().list, by_looking_at_each(&all, &query));
+    }
+
     #[test]
     fn finds_what_looking_at_each_finds(all in descriptors(0..70), query in descriptors(1), k in 0usize..80) {
         let scan: HammingScan = (0..).map(ItemId).zip(all.iter().copied()).collect();

@@ -34,8 +34,11 @@ impl Decoder for Painter {
         let seed = if name.contains("round") { 1 } else { 2 };
         let small = scene(seed, 64, 64);
         let scale = self.side as usize / 64;
-        let rows = small.rows().map(|row| row.flat_map(|pixel| pixel.0.repeat(scale)).collect::<Vec<u8>>());
-        let pixels = rows.map(|row| row.repeat(scale)).collect::<Vec<_>>().concat();
+        let mut pixels = Vec::new();
+        for row in small.rows() {
+            let row: Vec<u8> = row.flat_map(|pixel| pixel.0.repeat(scale)).collect();
+            pixels.extend(row.repeat(scale));
+        }
         Ok(RgbImage::from_raw(self.side, self.side, pixels).unwrap().into())
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 
 use multiversion::multiversion;
+use multiversion::target::match_target;
 
 use super::rows::Rows;
 use crate::descriptor::Descriptor;
@@ -169,6 +170,10 @@ impl Vectors for Blocks {
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vpopcntdq+avx2+popcnt+bmi1+bmi2", "x86_64+avx2+popcnt+bmi1+bmi2"))]
 fn distances(blocks: &[Block], query: &Descriptor, out: &mut Vec<[f32; LANES]>) {
     for block in blocks {
-        out.push(hamming::distances(block, query).map(|distance| distance as f32));
+        out.push(match_target! {
+            "x86_64+avx512f+avx512vpopcntdq" => hamming::vpopcnt_floats(block, query),
+            "x86_64+avx2" => hamming::floats(hamming::avx2(block, query)),
+            _ => hamming::floats(hamming::portable(block, query)),
+        });
     }
 }

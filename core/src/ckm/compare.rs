@@ -156,7 +156,7 @@ fn nearness(kernel: &LeafKernel, places: &Places, x: f32, y: f32) -> [f32; LANES
 fn largest(kernel: &LeafKernel, distances: &[f32; LANES], places: &Places, x: f32, y: f32, best: &mut [f32; LANES]) {
     for i in 0..LANES {
         let (likeness, nearness) = kernel.parts(distances[i], x - places.x[i], y - places.y[i]);
-        best[i] = best[i].max(likeness + nearness + places.weight[i]);
+        best[i] = most(likeness + nearness + places.weight[i], best[i]);
     }
 }
 
@@ -181,7 +181,11 @@ fn binary_bests(queries: &Queries<'_>, blocks: &[hamming::Block], places: &[Plac
         let [x, y] = queries.set.position(j);
         let mut best = [f32::NEG_INFINITY; LANES];
         for (block, places) in blocks.iter().zip(places) {
-            let distances = hamming::distances(block, &descriptor).map(|d| d as i32 as f32);
+            let distances = match_target! {
+                "x86_64+avx512f+avx512vpopcntdq" => hamming::vpopcnt_floats(block, &descriptor),
+                "x86_64+avx2" => hamming::floats(hamming::avx2(block, &descriptor)),
+                _ => hamming::floats(hamming::portable(block, &descriptor)),
+            };
             largest(&kernel, &distances, places, x, y, &mut best);
         }
         *out = reduce(&best);
@@ -215,7 +219,12 @@ fn dense_bests(
                 dots::portable(block, rows)
             };
             for t in 0..TILE {
-                bests[t] = larger(queries, own[t], norms, dots[t], nearness[t], places.weight, bests[t]);
+                let found = kernels(queries, own[t], norms, dots[t], nearness[t], places.weight);
+                bests[t] = match_target! {
+                    "x86_64+avx512f" => x86::most_avx512(found, bests[t]),
+                    "x86_64+avx2" => x86::most_avx2(found, bests[t]),
+                    _ => std::array::from_fn(|i| most(found[i], bests[t][i])),
+                };
             }
         }
         for (out, best) in out.iter_mut().zip(&bests) {
@@ -224,27 +233,48 @@ fn dense_bests(
     }
 }
 
-/// The larger of each lane's best so far and its kernel's value. Arrays go in and out by value, so
-/// that the compiler sees sixteen lanes and not eight rows; and a new one goes out, for it would
-/// write to places of the old one under a mask, which takes AMD's processors long with AVX2. What
-/// is added is far from overflowing; checks of that would undo the lanes in tests.
+/// The kernels of a query element with the elements of a block. Arrays go in and out by value, so
+/// that the compiler sees sixteen lanes and not eight rows. What is added is far from overflowing;
+/// checks of that would undo the lanes in tests.
 #[inline(always)]
-fn larger(
+fn kernels(
     queries: &Queries<'_>,
     own: i32,
     norms: &[i32; LANES],
     dots: [i32; LANES],
     nearness: [f32; LANES],
     weights: [f32; LANES],
-    bests: [f32; LANES],
 ) -> [f32; LANES] {
     let mut found = [0.0; LANES];
     for i in 0..LANES {
         let square = own.wrapping_add(norms[i]).wrapping_sub(dots[i].wrapping_mul(2)) as f32;
-        let value = queries.kernel.likeness(square.sqrt() * (1.0 / queries.unit)) + nearness[i] + weights[i];
-        found[i] = most(value, bests[i]);
+        found[i] = queries.kernel.likeness(square.sqrt() * (1.0 / queries.unit)) + nearness[i] + weights[i];
     }
     found
+}
+
+/// [`most`] of each lane, called by name: the compiler would compare and then write under a mask to
+/// the places of the bests so far, whose next load waits for that.
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use bytemuck::cast;
+
+    use super::LANES;
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn most_avx512(found: [f32; LANES], bests: [f32; LANES]) -> [f32; LANES] {
+        cast(_mm512_max_ps(cast(found), cast(bests)))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn most_avx2(found: [f32; LANES], bests: [f32; LANES]) -> [f32; LANES] {
+        let (found, bests): ([__m256; 2], [__m256; 2]) = (cast(found), cast(bests));
+        cast([_mm256_max_ps(found[0], bests[0]), _mm256_max_ps(found[1], bests[1])])
+    }
 }
 
 /// For each lane the largest kernel with its weight, the kernel without it, and the block it is in.
@@ -285,7 +315,11 @@ fn binary_piece(queries: &Queries<'_>, blocks: &[hamming::Block], places: &[Plac
     let (descriptor, [x, y]) = (queries.set.descriptor(j), queries.set.position(j));
     let mut best = BestLanes::new();
     for (b, (block, places)) in blocks.iter().zip(places).enumerate() {
-        let distances = hamming::distances(block, &descriptor).map(|d| d as i32 as f32);
+        let distances = match_target! {
+            "x86_64+avx512f+avx512vpopcntdq" => hamming::vpopcnt_floats(block, &descriptor),
+            "x86_64+avx2" => hamming::floats(hamming::avx2(block, &descriptor)),
+            _ => hamming::floats(hamming::portable(block, &descriptor)),
+        };
         best.see(&queries.kernel, b, &distances, places, x, y);
     }
     best

@@ -32,7 +32,7 @@ impl LeafKernel {
     #[inline(always)]
     pub fn parts(&self, distance: f32, dx: f32, dy: f32) -> (f32, f32) {
         let far = (dx * dx + dy * dy).sqrt() * (self.cost / self.reach);
-        (self.likeness(distance), 0.0 - far.min(self.cost))
+        (self.likeness(distance), 0.0 - if far < self.cost { far } else { self.cost })
     }
 
     /// The kernel's likeness alone, in 0..=1.

@@ -45,7 +45,6 @@ pub(super) fn sketch(elements: &Elements, kinds: &[ElementKind]) -> Sketch {
     let has_dense = kinds.iter().any(|kind| kind.source.dimension() > 0 && kind.kernel.weight > 0.0);
     for ((set, kind), k) in elements.sets.iter().zip(kinds).zip(0..) {
         let dimension = match kind.source.dimension() {
-            _ if kind.kernel.weight == 0.0 => continue,
             0 if has_dense => continue,
             0 => BITS,
             dimension => dimension,
@@ -55,11 +54,7 @@ pub(super) fn sketch(elements: &Elements, kinds: &[ElementKind]) -> Sketch {
         let mut rng = random::stream(SEED, k);
         for mean in means(set, dimension, GRID, elements.cut.side as f32, |i, sums| set.add_features(i, sums)) {
             for half in sketch.as_chunks_mut::<64>().0 {
-                let signs = rng.random();
-                // Most features of the network's cells are 0.
-                if mean != 0.0 {
-                    add_signed(half, scale * mean, signs);
-                }
+                add_signed(half, scale * mean, rng.random());
             }
         }
     }
@@ -86,6 +81,10 @@ pub(super) fn means(set: &ElementSet, dimension: usize, grid: usize, side: f32, 
 
 /// Adds a value, or takes it off, by the bits of `signs`.
 pub(super) fn add_signed(sums: &mut [f32; 64], value: f32, signs: u64) {
+    // Most features of the network's cells are 0.
+    if value == 0.0 {
+        return;
+    }
     for (i, sum) in sums.iter_mut().enumerate() {
         *sum += if signs >> i & 1 == 1 { value } else { -value };
     }

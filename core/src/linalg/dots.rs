@@ -2,7 +2,8 @@
 //!
 //! All sums are exact, so every instruction set gives the same. For values of 7 bits the processor
 //! has instructions that make 64 products (AVX-512 VNNI) or 32 (AVX2) at a time; the compiler does
-//! not find them by itself, so they are called by name, through safe functions.
+//! not find them by itself, so they are called by name, through safe functions. Sums are far from
+//! overflowing; checks of that would undo the lanes in tests, so they wrap.
 
 /// Vectors that lie side by side.
 pub const LANES: usize = 16;
@@ -59,11 +60,13 @@ pub(crate) fn portable_one_signed(block: &[Quads], row: &[i32]) -> [i32; LANES] 
 
 #[inline(always)]
 fn signed(block: &[Quads], row: impl Iterator<Item = i32>) -> [i32; LANES] {
-    let mut dots = [0; LANES];
+    let mut dots = [0i32; LANES];
     for (values, factors) in block.iter().zip(row) {
         let factors = factors.to_le_bytes().map(|byte| i32::from(byte as i8));
         for (dot, values) in dots.iter_mut().zip(values) {
-            *dot += values.iter().zip(factors).map(|(value, factor)| i32::from(*value) * factor).sum::<i32>();
+            for (value, factor) in values.iter().zip(factors) {
+                *dot = dot.wrapping_add(i32::from(*value) * factor);
+            }
         }
     }
     dots
@@ -73,7 +76,7 @@ fn signed(block: &[Quads], row: impl Iterator<Item = i32>) -> [i32; LANES] {
 fn add_products(dots: &mut [i32; LANES], values: &[u32; LANES], factor: u32) {
     for i in 0..LANES {
         let product = |k: u32| ((values[i] >> (8 * k)) & 255) * ((factor >> (8 * k)) & 255);
-        dots[i] += (product(0) + product(1) + product(2) + product(3)) as i32;
+        dots[i] = dots[i].wrapping_add((product(0) + product(1) + product(2) + product(3)) as i32);
     }
 }
 
@@ -84,7 +87,7 @@ pub(crate) const WIDE: usize = 64;
 #[inline(always)]
 pub(crate) fn portable_row(values: &[[u8; WIDE]], factors: &[[u8; WIDE]]) -> i32 {
     let products = values.as_flattened().iter().zip(factors.as_flattened());
-    products.map(|(value, factor)| i32::from(*value) * i32::from(*factor as i8)).sum()
+    products.fold(0i32, |sum, (value, factor)| sum.wrapping_add(i32::from(*value) * i32::from(*factor as i8)))
 }
 
 #[cfg(target_arch = "x86_64")]

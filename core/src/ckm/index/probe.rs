@@ -83,7 +83,11 @@ enum Wanted {
 fn binary(probe: &Probe, measure: &Measure, wanted: Wanted, blocks: &[hamming::Block], places: &[Places], out: &mut Vec<[f32; LANES]>) {
     let scale = 1.0 / measure.kernel.rho;
     for (block, places) in blocks.iter().zip(places) {
-        let bits = hamming::distances(block, &probe.descriptor).map(|d| d as i32 as f32);
+        let bits = match_target! {
+            "x86_64+avx512f+avx512vpopcntdq" => hamming::vpopcnt_floats(block, &probe.descriptor),
+            "x86_64+avx2" => hamming::floats(hamming::avx2(block, &probe.descriptor)),
+            _ => hamming::floats(hamming::portable(block, &probe.descriptor)),
+        };
         out.push(match wanted {
             Wanted::Kernels => kernels(probe, &measure.kernel, bits, places),
             Wanted::Distances => joint(probe, &measure.kernel, scale, bits, places),
@@ -122,7 +126,7 @@ fn dense(
 
 #[inline(always)]
 fn squares(own: i32, norms: &[i32; LANES], dots: [i32; LANES]) -> [f32; LANES] {
-    std::array::from_fn(|i| (own + norms[i] - 2 * dots[i]) as f32)
+    std::array::from_fn(|i| own.wrapping_add(norms[i]).wrapping_sub(dots[i].wrapping_mul(2)) as f32)
 }
 
 #[inline(always)]
