@@ -352,14 +352,21 @@ impl Online {
 
     /// The row in the unit ball, as it is compared, by way of `scaled`, which is as long.
     fn query(&self, row: &[f64], scaled: &mut [f64]) -> Vec<f64> {
-        scaled.iter_mut().zip(row).for_each(|(scaled, x)| *scaled = (x / self.scale).clamp(-1e100, 1e100));
-        let length = norm(scaled);
+        scaled.iter_mut().zip(row).for_each(|(scaled, x)| *scaled = x / self.scale);
+        let mut length = norm(scaled);
+        if length > LONGEST {
+            scaled.iter_mut().for_each(|x| *x = x.clamp(-LONGEST, LONGEST));
+            length = norm(scaled);
+        }
         if length > 1.0 {
             scaled.iter_mut().for_each(|x| *x /= length);
         }
         self.lift.map(scaled)
     }
 }
+
+/// Larger values, in units of the greatest length, are taken for this: their squares can be added.
+const LONGEST: f64 = 1e100;
 
 /// The greatest length of a row, 1 where all are 0; not a number where a value is not finite.
 #[pyfunction]

@@ -11,6 +11,7 @@ What is refused is told in a sentence, as `Error`; of values and options as `Inv
 option `method` is magic, but it must be auto, em, esca, canopy1 or canopy2 True
 """
 
+from . import _allocator as _allocator
 from ._native import CancelledError, Error, InvalidValueError
 from .library import Alike, Hit, Imported, Library, LibraryImage
 from .memory import MemoryTreeClassifier

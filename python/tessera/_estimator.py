@@ -1,6 +1,7 @@
 """What all estimators share: learning one call after another, copies, and what is kept of them."""
 
 import copy
+import functools
 import operator
 import os
 import threading
@@ -37,6 +38,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_locks)
 
 
+@functools.cache
+def _parameters_of(kind: type[BaseEstimator]) -> frozenset[str]:
+    """The names that `get_params` finds by reading the signature, which takes as long as a fit of a few rows."""
+    return frozenset(kind._get_param_names())
+
+
 class Estimator(BaseEstimator):
     """An estimator that may be used by several threads, whose ``progress`` belongs to whoever has it: clones have the
     very object, copies and pickles none."""
@@ -63,7 +70,8 @@ class Estimator(BaseEstimator):
                 raise
 
     def _learned(self) -> dict[str, Any]:
-        parameters = self.get_params(deep=False)
+        kind: Any = type(self)
+        parameters = _parameters_of(kind)
         return {name: value for name, value in vars(self).items() if name not in parameters}
 
     def __sklearn_clone__(self) -> Any:

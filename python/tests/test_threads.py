@@ -222,3 +222,13 @@ print(tree.kneighbors([[3.0]])[1], len(library), flush=True)
     ended = run_python(code)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.count("which was forked from it; start processes by") == 3 and "[[1]] 0" in ended.stdout
+
+
+@pytest.mark.parametrize("own", [None, "250"])
+def test_loading_leaves_the_environment_as_it_was(own):
+    said = "import os, tessera; print(os.environ.get('MIMALLOC_PURGE_DELAY'))"
+    environment = {name: value for name, value in os.environ.items() if name != "MIMALLOC_PURGE_DELAY"}
+    if own is not None:
+        environment["MIMALLOC_PURGE_DELAY"] = own
+    ended = subprocess.run([sys.executable, "-c", said], env=environment, capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == str(own)
