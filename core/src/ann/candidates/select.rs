@@ -168,12 +168,18 @@ pub struct Votes {
 }
 
 impl Votes {
-    fn add(&mut self, point: u32, score: f32) {
-        let sum = &mut self.scores[point as usize];
-        if *sum == 0.0 {
-            self.touched.push(point);
+    /// Adds the shares of some points. Which of them are new is not foreseeable, so that a place is
+    /// written for each and kept for those: a branch would take most of the time.
+    fn add(&mut self, points: &[u32], share: impl Fn(usize) -> f32) {
+        let mut known = self.touched.len();
+        self.touched.resize(known + points.len(), 0);
+        for (at, point) in points.iter().enumerate() {
+            let sum = &mut self.scores[*point as usize];
+            self.touched[known] = *point;
+            known += usize::from(*sum == 0.0);
+            *sum += share(at);
         }
-        *sum += score;
+        self.touched.truncate(known);
     }
 
     /// The score of a point.
@@ -199,16 +205,26 @@ impl Selector {
         self.threshold = threshold;
     }
 
-    /// Adds what one tree says of a query of a corpus of `n` points, and returns the number of
-    /// labels of its leaf.
-    pub(super) fn vote(&self, tree: usize, x: &[f32], n: usize, votes: &mut Votes) -> usize {
+    /// The leaf of each tree that a query falls into. All trees go down a level together, so that the
+    /// processor waits for the memory of many nodes at a time. O(trees * depth).
+    pub(super) fn leaves(&self, x: &[f32]) -> Vec<u32> {
+        let mut nodes = vec![1; self.trees.len()];
+        for level in 0..self.depth {
+            nodes.iter_mut().zip(&self.trees).for_each(|(node, tree)| *node = tree.child(*node, level, x));
+        }
+        nodes.into_iter().map(|node| (node - (1 << self.depth)) as u32).collect()
+    }
+
+    /// Adds what a leaf of a tree says in a corpus of `n` points, and returns the number of its
+    /// labels.
+    pub(super) fn vote(&self, tree: usize, leaf: u32, n: usize, votes: &mut Votes) -> usize {
         votes.scores.resize(n.max(votes.scores.len()), 0.0);
-        let (labels, counts, share) = self.tables[tree].leaf(self.trees[tree].leaf(x, self.depth));
+        let (labels, counts, share) = self.tables[tree].leaf(leaf);
         match self.selection {
             SelectionRule::Natural | SelectionRule::AllLabels => {
-                labels.iter().zip(counts).for_each(|(label, count)| votes.add(*label, f32::from(*count) * share));
+                votes.add(labels, |at| f32::from(counts[at]) * share);
             }
-            SelectionRule::Lookup | SelectionRule::Voting => labels.iter().for_each(|label| votes.add(*label, 1.0)),
+            SelectionRule::Lookup | SelectionRule::Voting => votes.add(labels, |_| 1.0),
         }
         labels.len()
     }
@@ -249,8 +265,8 @@ impl Selector {
 
     /// Adds what all trees say of a query.
     pub(super) fn vote_of_all(&self, x: &[f32], n: usize, votes: &mut Votes) {
-        for tree in 0..self.trees.len() {
-            self.vote(tree, x, n, votes);
+        for (tree, leaf) in self.leaves(x).into_iter().enumerate() {
+            self.vote(tree, leaf, n, votes);
         }
     }
 
@@ -261,7 +277,8 @@ impl Selector {
 
     /// The points that the votes of all trees make candidates.
     pub(super) fn selected(&self, votes: &Votes) -> impl Iterator<Item = u32> {
-        votes.touched.iter().copied().filter(|point| self.score(votes, *point) >= self.threshold)
+        let least = self.threshold * self.divisor(self.trees.len());
+        votes.touched.iter().copied().filter(move |point| votes.score(*point) >= least)
     }
 
     /// Coordinates that the nodes on the way to a leaf look at, in the first trees together.

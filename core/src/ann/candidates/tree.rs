@@ -148,13 +148,9 @@ impl Tree {
         }
     }
 
-    /// The leaf that a vector falls into, of the tree cut off at `depth`. O(depth) looks.
-    pub(super) fn leaf(&self, x: &[f32], depth: usize) -> u32 {
-        let mut node = 1;
-        for level in 0..depth {
-            node = 2 * node + usize::from(self.along(node, level, x) > self.thresholds[node - 1]);
-        }
-        (node - (1 << depth)) as u32
+    /// The child that a vector goes to from a node of a level; the root is 1, at level 0. One look.
+    pub(super) fn child(&self, node: usize, level: usize, x: &[f32]) -> usize {
+        2 * node + usize::from(self.along(node, level, x) > self.thresholds[node - 1])
     }
 
     /// Coordinates that nodes on the way to a leaf look at.

@@ -122,8 +122,8 @@ fn measure(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph, 
         let mut sums = vec![[Sums::default(); THRESHOLDS]; counts.len()];
         let mut labels = vec![0u64; counts.len()];
         let (mut seen, mut at) = (0, 0);
-        for tree in 0..selector.trees() {
-            seen += selector.vote(tree, query, n, votes) as u64;
+        for (tree, leaf) in selector.leaves(query).into_iter().enumerate() {
+            seen += selector.vote(tree, leaf, n, votes) as u64;
             if counts.get(at) != Some(&(tree + 1)) {
                 continue;
             }
