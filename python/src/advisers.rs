@@ -168,9 +168,9 @@ impl Advisers {
 
     /// The advisers that [`Advisers::state`] wrote.
     #[staticmethod]
-    fn restored(bytes: &[u8]) -> PyResult<Self> {
-        let mut from = Reader::new("state of advisers", bytes);
-        let mut read = || {
+    fn restored(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let read = || {
+            let mut from = Reader::new("state of advisers", bytes);
             let dimension = usize::try_from(from.get::<u64>()?).unwrap_or(usize::MAX);
             let (scale, seed): (f64, u64) = (from.get()?, from.get()?);
             let (known, mistakes) = (from.get()?, from.get()?);
@@ -184,7 +184,7 @@ impl Advisers {
             ensemble.clone().opinions(&zero)?;
             Ok((dimension, scale, seed, ensemble, known, mistakes))
         };
-        let (dimension, scale, seed, ensemble, known, mistakes) = read().map_err(exception)?;
+        let (dimension, scale, seed, ensemble, known, mistakes) = py.detach(read).map_err(exception)?;
         Ok(Self::of(dimension, scale, seed, ensemble, known, mistakes))
     }
 }

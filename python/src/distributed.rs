@@ -46,7 +46,7 @@ type Known = (String, String, Option<String>, Vec<u8>, Vec<u8>);
 /// An image that was found by words: its hash, score, place, best caption, and what words add.
 type Worded = (String, f64, String, Option<String>, Vec<(String, f64)>);
 /// A job and its joined state.
-type Asked = (Vec<u8>, Vec<u8>);
+type Asked = (PyBackedBytes, PyBackedBytes);
 /// The classes with their scores, the best first, and the confidence.
 type Recognised = (Vec<(String, f64)>, f64);
 
@@ -70,19 +70,21 @@ fn hashes(texts: &[String]) -> PyResult<BTreeSet<ImageHash>> {
     texts.iter().map(|text| ImageHash::from_hex(text)).collect::<Result<_>>().map_err(exception)
 }
 
-fn job_of<J: ShardJob>(job: &[u8]) -> PyResult<J> {
-    jobs::read_job(job).map_err(exception)
-}
-
 /// A job and its joined state.
-fn both<J: ShardJob>(job: &[u8], state: &[u8]) -> PyResult<(J, J::State)> {
-    let job: J = job_of(job)?;
-    let state = jobs::read_state(&job, state).map_err(exception)?;
+fn both<J: ShardJob>(job: &[u8], state: &[u8]) -> Result<(J, J::State)> {
+    let job: J = jobs::read_job(job)?;
+    let state = jobs::read_state(&job, state)?;
     Ok((job, state))
 }
 
 fn packed<'py, J: ShardJob>(py: Python<'py>, job: &J) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &jobs::job_bytes(job))
+}
+
+/// As [`packed`], of a job that is made without the interpreter.
+fn made<J: ShardJob>(py: Python<'_>, make: impl FnOnce() -> Result<J> + Send) -> PyResult<Bound<'_, PyBytes>> {
+    let job = run(py, None, |_| Ok(jobs::job_bytes(&make()?)))?;
+    Ok(PyBytes::new(py, &job))
 }
 
 /// The shards of a version of a collection.
@@ -132,7 +134,7 @@ impl Manifest {
 #[pyo3(signature = (job, shards, index=None))]
 pub(crate) fn state_of<'py>(
     py: Python<'py>,
-    job: Vec<u8>,
+    job: PyBackedBytes,
     shards: Vec<ShardFile>,
     index: Option<PyBackedBytes>,
 ) -> PyResult<Bound<'py, PyBytes>> {
@@ -149,15 +151,15 @@ pub(crate) fn state_of<'py>(
 
 /// The state of all shards that some states are of.
 #[pyfunction]
-pub(crate) fn joined<'py>(py: Python<'py>, job: Vec<u8>, states: Vec<Vec<u8>>) -> PyResult<Bound<'py, PyBytes>> {
-    let state = run(py, None, |_| jobs::joined(&job, &states.iter().map(Vec::as_slice).collect::<Vec<_>>()))?;
+pub(crate) fn joined<'py>(py: Python<'py>, job: PyBackedBytes, states: Vec<PyBackedBytes>) -> PyResult<Bound<'py, PyBytes>> {
+    let state = run(py, None, |_| jobs::joined(&job, &states.iter().map(|state| &state[..]).collect::<Vec<_>>()))?;
     Ok(PyBytes::new(py, &state))
 }
 
 /// How many shards a state of a job is of, and the job that makes the index of a shard which its
 /// states are made by, where it has any.
 #[pyfunction]
-pub(crate) fn shards_of<'py>(py: Python<'py>, job: Vec<u8>) -> PyResult<(usize, Option<Bound<'py, PyBytes>>)> {
+pub(crate) fn shards_of<'py>(py: Python<'py>, job: PyBackedBytes) -> PyResult<(usize, Option<Bound<'py, PyBytes>>)> {
     let index = jobs::index_of(&job).map_err(exception)?;
     Ok((jobs::shards_of(&job).map_err(exception)?, index.map(|index| PyBytes::new(py, &index))))
 }
@@ -283,12 +285,12 @@ pub(crate) fn recognition<'py>(py: Python<'py>, manifest: &Manifest, elements: V
 /// For each image all classes with their scores, the best first, and the confidence in that.
 /// `report` is what [`judged`] wrote.
 #[pyfunction]
-pub(crate) fn recognised(py: Python<'_>, job: Vec<u8>, state: Vec<u8>, report: Option<&str>) -> PyResult<Vec<Recognised>> {
-    let (job, state) = both::<RecognitionJob>(&job, &state)?;
+pub(crate) fn recognised(py: Python<'_>, job: PyBackedBytes, state: PyBackedBytes, report: Option<&str>) -> PyResult<Vec<Recognised>> {
     let read = |text: &str| serde_json::from_str::<(ClassTerms, Calibration)>(text);
     let wrong = |error: serde_json::Error| exception(Error::value("report", "one of `evaluate`", error.to_string()));
     let (terms, calibration) = report.map(read).transpose().map_err(wrong)?.unwrap_or_default();
     run(py, None, |_| {
+        let (job, state) = both::<RecognitionJob>(&job, &state)?;
         let answer = |answer: jobs::RecognitionAnswer| {
             let ranking = answer.scores.ranking().into_iter().map(|(class, score)| (answer.classes[class.index()].clone(), score));
             (ranking.collect(), calibration.confidence(&answer.scores))
@@ -328,15 +330,17 @@ fn below_one(recall: f64) -> PyResult<f64> {
 /// For each image those found, with their likeness; and the recall, where it was measured.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "Python names the parts")]
-pub(crate) fn nearest_found(job: Vec<u8>, state: Vec<u8>) -> PyResult<(Vec<Vec<(String, f64)>>, f64)> {
-    let (found, recall) = if jobs::read_job::<NearestImages>(&job).is_ok() {
-        (both::<NearestImages>(&job, &state)?.1, 1.0)
-    } else {
-        let (_, state) = both::<IndexedNearest>(&job, &state)?;
-        (state.found, state.recall.share())
-    };
-    let found = found.into_iter().map(|found| found.into_iter().map(|one| (one.image.to_string(), one.likeness)).collect());
-    Ok((found.collect(), recall))
+pub(crate) fn nearest_found(py: Python<'_>, job: PyBackedBytes, state: PyBackedBytes) -> PyResult<(Vec<Vec<(String, f64)>>, f64)> {
+    run(py, None, |_| {
+        let (found, recall) = if jobs::read_job::<NearestImages>(&job).is_ok() {
+            (both::<NearestImages>(&job, &state)?.1, 1.0)
+        } else {
+            let (_, state) = both::<IndexedNearest>(&job, &state)?;
+            (state.found, state.recall.share())
+        };
+        let found = found.into_iter().map(|found| found.into_iter().map(|one| (one.image.to_string(), one.likeness)).collect());
+        Ok((found.collect(), recall))
+    })
 }
 
 /// The job that asks which words matter to a query; and, with what that or the job that asks memory
@@ -345,13 +349,15 @@ pub(crate) fn nearest_found(job: Vec<u8>, state: Vec<u8>) -> PyResult<(Vec<Vec<(
 #[pyo3(signature = (query, needed=None))]
 pub(crate) fn word_counts<'py>(py: Python<'py>, query: String, needed: Option<Asked>) -> PyResult<Bound<'py, PyBytes>> {
     let Some((job, state)) = needed else { return Ok(packed(py, &NeededWords { query })) };
-    let needed = if jobs::read_job::<NeededWords>(&job).is_ok() {
-        both::<NeededWords>(&job, &state)?.1
-    } else {
-        let (job, state) = both::<RememberedWords>(&job, &state)?;
-        job.needed(&state)
-    };
-    Ok(packed(py, &WordCounts::of(&query, &needed)))
+    made(py, || {
+        let needed = if jobs::read_job::<NeededWords>(&job).is_ok() {
+            both::<NeededWords>(&job, &state)?.1
+        } else {
+            let (job, state) = both::<RememberedWords>(&job, &state)?;
+            job.needed(&state)
+        };
+        Ok(WordCounts::of(&query, &needed))
+    })
 }
 
 /// The job that looks for words, with what the job that counted them was answered; or with a recall
@@ -369,25 +375,34 @@ pub(crate) fn words<'py>(
         return Ok(packed(py, &RememberedWords { query, k, recall: below_one(recall)? }));
     }
     let Some((job, state)) = counted else { return Err(refused("counted", "nothing", "the counts of words, or a recall")) };
-    let (_, counted) = both::<WordCounts>(&job, &state)?;
-    Ok(packed(py, &WordsFound::of(&query, k, &counted)))
+    made(py, || {
+        let (_, counted) = both::<WordCounts>(&job, &state)?;
+        Ok(WordsFound::of(&query, k, &counted))
+    })
 }
 
 /// The images found, and the recall, where it was measured: what memory trees named is weighed by
 /// what the job that counted words was answered.
 #[pyfunction]
 #[pyo3(signature = (job, state, counted=None))]
-pub(crate) fn words_found(job: Vec<u8>, state: Vec<u8>, counted: Option<Asked>) -> PyResult<(Vec<Worded>, f64)> {
-    let (found, recall) = match counted {
-        None => (both::<WordsFound>(&job, &state)?.1, 1.0),
-        Some((counting, counted)) => {
-            let (_, counted) = both::<WordCounts>(&counting, &counted)?;
-            let (job, state) = both::<RememberedWords>(&job, &state)?;
-            (job.answers(&state, &counted), state.recall.share())
-        }
-    };
-    let told = |hit: WordFound| (hit.image.to_string(), hit.score, hit.place, hit.caption, hit.terms);
-    Ok((found.into_iter().map(told).collect(), recall))
+pub(crate) fn words_found(
+    py: Python<'_>,
+    job: PyBackedBytes,
+    state: PyBackedBytes,
+    counted: Option<Asked>,
+) -> PyResult<(Vec<Worded>, f64)> {
+    run(py, None, |_| {
+        let (found, recall) = match &counted {
+            None => (both::<WordsFound>(&job, &state)?.1, 1.0),
+            Some((counting, counted)) => {
+                let (_, counted) = both::<WordCounts>(counting, counted)?;
+                let (job, state) = both::<RememberedWords>(&job, &state)?;
+                (job.answers(&state, &counted), state.recall.share())
+            }
+        };
+        let told = |hit: WordFound| (hit.image.to_string(), hit.score, hit.place, hit.caption, hit.terms);
+        Ok((found.into_iter().map(told).collect(), recall))
+    })
 }
 
 /// The job that chooses images among which clusters begin.
@@ -400,8 +415,8 @@ pub(crate) fn mixture_begin(py: Python<'_>, sample: usize, seed: u64) -> Bound<'
 #[pyfunction]
 pub(crate) fn mixture_first<'py>(
     py: Python<'py>,
-    job: Vec<u8>,
-    state: Vec<u8>,
+    job: PyBackedBytes,
+    state: PyBackedBytes,
     clusters: usize,
     covariance: &str,
 ) -> PyResult<Bound<'py, PyBytes>> {
@@ -410,10 +425,11 @@ pub(crate) fn mixture_first<'py>(
         "isotropic" => Covariance::Isotropic,
         _ => return Err(refused("covariance", covariance, "diagonal or isotropic")),
     };
-    let (begin, state) = both::<MixtureBegin>(&job, &state)?;
-    let options = MixtureOptions { clusters, covariance, seed: begin.seed, ..MixtureOptions::default() };
-    let round = run(py, None, |_| begin.round(&state, &options))?;
-    Ok(packed(py, &round))
+    made(py, || {
+        let (begin, state) = both::<MixtureBegin>(&job, &state)?;
+        let options = MixtureOptions { clusters, covariance, seed: begin.seed, ..MixtureOptions::default() };
+        begin.round(&state, &options)
+    })
 }
 
 /// The job that is the next iteration; and of the last one the number of images, their mean
@@ -422,28 +438,31 @@ pub(crate) fn mixture_first<'py>(
 #[expect(clippy::type_complexity, reason = "Python names the parts")]
 pub(crate) fn mixture_next<'py>(
     py: Python<'py>,
-    job: Vec<u8>,
-    state: Vec<u8>,
+    job: PyBackedBytes,
+    state: PyBackedBytes,
 ) -> PyResult<(Bound<'py, PyBytes>, (u64, f64, Vec<u64>, Vec<Vec<String>>))> {
-    let (round, state) = both::<MixtureRound>(&job, &state)?;
-    let (next, report) = run(py, None, |_| Ok(round.next(&state, &Prior::default())))?;
+    let (next, report) = run(py, None, |_| {
+        let (round, state) = both::<MixtureRound>(&job, &state)?;
+        let (next, report) = round.next(&state, &Prior::default());
+        Ok((jobs::job_bytes(&next), report))
+    })?;
     let examples = report.examples.iter().map(|images| images.iter().map(ToString::to_string).collect()).collect();
-    Ok((packed(py, &next), (report.points, report.likelihood, report.sizes, examples)))
+    Ok((PyBytes::new(py, &next), (report.points, report.likelihood, report.sizes, examples)))
 }
 
 /// The means of a mixture's clusters and their shares.
 #[pyfunction]
-pub(crate) fn mixture_clusters<'py>(py: Python<'py>, job: Vec<u8>) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<f64>)> {
-    let model = job_of::<MixtureRound>(&job)?.model;
+pub(crate) fn mixture_clusters<'py>(py: Python<'py>, job: PyBackedBytes) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<f64>)> {
+    let model = jobs::read_job::<MixtureRound>(&job).map_err(exception)?.model;
     let means: Vec<f64> = (0..model.clusters()).flat_map(|cluster| model.mean(cluster)).collect();
     Ok((means.into_pyarray(py).reshape([model.clusters(), model.centre().len()])?, model.shares()))
 }
 
 /// The most probable cluster of each image of a shard.
 #[pyfunction]
-pub(crate) fn mixture_assigned(py: Python<'_>, job: Vec<u8>, shard: ShardFile) -> PyResult<Vec<(String, u32)>> {
-    let round = job_of::<MixtureRound>(&job)?;
+pub(crate) fn mixture_assigned(py: Python<'_>, job: PyBackedBytes, shard: ShardFile) -> PyResult<Vec<(String, u32)>> {
     run(py, None, |_| {
+        let round = jobs::read_job::<MixtureRound>(&job)?;
         let assigned = round.assigned(&opened(shard)?)?;
         Ok(assigned.into_iter().map(|(image, cluster)| (image.to_string(), cluster)).collect())
     })
@@ -461,10 +480,12 @@ pub(crate) fn copies(py: Python<'_>, distance: f64) -> PyResult<Bound<'_, PyByte
 /// How many pairs there are, and groups of image, place and distance from the first.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "Python names the parts")]
-pub(crate) fn copies_found(job: Vec<u8>, state: Vec<u8>) -> PyResult<(usize, Vec<Vec<(String, String, f64)>>)> {
-    let (job, state) = both::<CopyPairs>(&job, &state)?;
-    let copy = |copy: jobs::SharedCopy| (copy.image.to_string(), copy.place, copy.distance);
-    Ok((state.len(), job.groups(&state).into_iter().map(|group| group.into_iter().map(copy).collect()).collect()))
+pub(crate) fn copies_found(py: Python<'_>, job: PyBackedBytes, state: PyBackedBytes) -> PyResult<(usize, Vec<Vec<(String, String, f64)>>)> {
+    run(py, None, |_| {
+        let (job, state) = both::<CopyPairs>(&job, &state)?;
+        let copy = |copy: jobs::SharedCopy| (copy.image.to_string(), copy.place, copy.distance);
+        Ok((state.len(), job.groups(&state).into_iter().map(|group| group.into_iter().map(copy).collect()).collect()))
+    })
 }
 
 /// The job that chooses images of each class.
@@ -475,9 +496,11 @@ pub(crate) fn choice(py: Python<'_>, limit: usize, seed: u64) -> Bound<'_, PyByt
 
 /// The chosen images.
 #[pyfunction]
-pub(crate) fn chosen(job: Vec<u8>, state: Vec<u8>) -> PyResult<Vec<String>> {
-    let (job, state) = both::<ImageChoice>(&job, &state)?;
-    Ok(job.chosen(&state, job.limit).iter().map(ToString::to_string).collect())
+pub(crate) fn chosen(py: Python<'_>, job: PyBackedBytes, state: PyBackedBytes) -> PyResult<Vec<String>> {
+    run(py, None, |_| {
+        let (job, state) = both::<ImageChoice>(&job, &state)?;
+        Ok(job.chosen(&state, job.limit).iter().map(ToString::to_string).collect())
+    })
 }
 
 /// The job that takes what is known of some images.
@@ -491,10 +514,10 @@ pub(crate) fn taking(py: Python<'_>, images: Vec<String>) -> PyResult<Bound<'_, 
 #[expect(clippy::type_complexity, reason = "Python names the parts")]
 pub(crate) fn taken<'py>(
     py: Python<'py>,
-    job: Vec<u8>,
-    state: Vec<u8>,
+    job: PyBackedBytes,
+    state: PyBackedBytes,
 ) -> PyResult<Vec<(String, String, Option<String>, Option<String>, Bound<'py, PyBytes>, Bound<'py, PyBytes>)>> {
-    let (_, state) = both::<TakenImages>(&job, &state)?;
+    let (_, state) = run(py, None, |_| both::<TakenImages>(&job, &state))?;
     let image = |(hash, image): (ImageHash, jobs::TakenImage)| {
         let (elements, appearance) = (PyBytes::new(py, &image.elements), PyBytes::new(py, &image.appearance));
         (hash.to_string(), image.place, image.class, image.object, elements, appearance)
@@ -507,13 +530,16 @@ pub(crate) fn taken<'py>(
 pub(crate) fn judging<'py>(
     py: Python<'py>,
     manifest: &Manifest,
-    job: Vec<u8>,
-    state: Vec<u8>,
+    job: PyBackedBytes,
+    state: PyBackedBytes,
     at_once: usize,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-    let (_, state) = both::<TakenImages>(&job, &state)?;
-    let options = &manifest.0.options;
-    Ok(state.chunks(at_once.max(1)).map(|images| packed(py, &RecognitionJob::of_taken(options.clone(), images))).collect())
+    let made = run(py, None, |_| {
+        let (_, state) = both::<TakenImages>(&job, &state)?;
+        let of = |images| jobs::job_bytes(&RecognitionJob::of_taken(manifest.0.options.clone(), images));
+        Ok(state.chunks(at_once.max(1)).map(of).collect::<Vec<_>>())
+    })?;
+    Ok(made.iter().map(|job| PyBytes::new(py, job)).collect())
 }
 
 /// The report: classes with their images, images judged, accuracy and recalls with their spreads,
@@ -522,19 +548,19 @@ pub(crate) fn judging<'py>(
 #[expect(clippy::type_complexity, reason = "Python names the parts")]
 pub(crate) fn judged(
     py: Python<'_>,
-    choice: (Vec<u8>, Vec<u8>),
-    taken: (Vec<u8>, Vec<u8>),
-    recognitions: Vec<(Vec<u8>, Vec<u8>)>,
+    choice: Asked,
+    taken: Asked,
+    recognitions: Vec<Asked>,
 ) -> PyResult<(Vec<(String, u64)>, usize, Option<(f64, f64)>, Vec<Option<(f64, f64)>>, Vec<Vec<u32>>, String)> {
-    let (_, chosen) = both::<ImageChoice>(&choice.0, &choice.1)?;
-    let (_, images) = both::<TakenImages>(&taken.0, &taken.1)?;
-    let asked: Vec<_> = recognitions.iter().map(|(job, state)| both::<RecognitionJob>(job, state)).collect::<PyResult<_>>()?;
     run(py, None, |_| {
+        let (_, chosen) = both::<ImageChoice>(&choice.0, &choice.1)?;
+        let (_, images) = both::<TakenImages>(&taken.0, &taken.1)?;
         let mut answers = Vec::new();
-        for (job, state) in &asked {
-            answers.extend(job.answers(state, &ClassTerms::default())?);
+        for (job, state) in &recognitions {
+            let (job, state) = both::<RecognitionJob>(job, state)?;
+            answers.extend(job.answers(&state, &ClassTerms::default())?);
         }
-        let report = jobs::judged(&chosen, &images, &answers);
+        let report = jobs::judged(&chosen, &images, &answers)?;
         let estimate = |own: tessera_core::ckm::accuracy::Estimate| (own.value, own.spread);
         let recalls = report.accuracy.as_ref().map_or_else(Vec::new, |own| own.recalls.iter().map(|one| one.map(estimate)).collect());
         let learned = serde_json::to_string(&(&report.terms, &report.calibration));

@@ -300,14 +300,14 @@ impl MemoryTree {
 
     /// The memories that [`MemoryTree::state`] wrote.
     #[staticmethod]
-    fn restored(bytes: &[u8]) -> PyResult<Self> {
-        let mut from = Reader::new("memory tree", bytes);
-        let mut read = || {
+    fn restored(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let read = || {
+            let mut from = Reader::new("memory tree", bytes);
             let (next, known, several) = (from.get()?, from.get()?, from.get::<bool>()?);
             let memories = if several { Memories::Labels(Stored::read(&mut from)?) } else { Memories::Classes(Stored::read(&mut from)?) };
             from.end()?;
             Ok(Self::of(memories, next, known))
         };
-        read().map_err(exception)
+        py.detach(read).map_err(exception)
     }
 }

@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 # scikit-learn leaves checks of array libraries out without it; SciPy reads it when it is imported.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
+import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from dask_cluster import Cluster  # noqa: E402
 from made_collections import CLASSES, answers, made, paint  # noqa: E402
@@ -21,7 +22,9 @@ def photos(tmp_path_factory):
     folder = tmp_path_factory.mktemp("photos")
     for i in range(24):
         (folder / CLASSES[i % 3]).mkdir(exist_ok=True)
-        Image.fromarray(paint(i)).save(folder / CLASSES[i % 3] / f"{CLASSES[i % 3]}_{i}.png")
+        # The last three are near copies of those before.
+        pixels = paint(i) if i < 21 else np.rot90(paint(i - 3))
+        Image.fromarray(pixels).save(folder / CLASSES[i % 3] / f"{CLASSES[i % 3]}_{i}.png")
     return folder
 
 
@@ -41,4 +44,6 @@ def healthy(cluster):
 
 @pytest.fixture(scope="module")
 def expected(photos, tmp_path_factory):
-    return answers(made(photos, tmp_path_factory.mktemp("one") / "collection", 1000))
+    collection = made(photos, tmp_path_factory.mktemp("one") / "collection", 1000)
+    assert [len(group) for group in collection.duplicates()] == [2, 2, 2]
+    return answers(collection)

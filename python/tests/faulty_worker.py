@@ -26,20 +26,35 @@ def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+armed = threading.local()
+"""Whether the call of this thread ends its worker once it has read something."""
+
+
+def mortal(real):
+    def read(*arguments):
+        found = real(*arguments)
+        if getattr(armed, "now", False):
+            die()
+        return found
+
+    return read
+
+
 def faulty(real):
     def call(*arguments):
         if take("hang"):
             time.sleep(3600)
         if take("kill"):
             die()
+        if take("stop"):
+            os.kill(os.getpid(), signal.SIGSTOP)
+        if take("lacking"):
+            raise ModuleNotFoundError("no s3fs here")
         slow = os.path.join(FOLDER, "slow")
         if os.path.exists(slow):
             with open(slow) as file:
                 time.sleep(float(file.read() or 0.3))
-        if take("killmiddle"):
-            threading.Timer(0.002, die).start()
-        if take("killafter"):
-            threading.Timer(0.1, die).start()
+        armed.now = take("killmiddle")
         version, limit = workers.VERSION, None
         if take("version"):
             workers.VERSION = "0.0.9"
@@ -49,7 +64,11 @@ def faulty(real):
             limit = resource.getrlimit(resource.RLIMIT_FSIZE)
             resource.setrlimit(resource.RLIMIT_FSIZE, (100, limit[1]))
         try:
-            return real(*arguments)
+            result = real(*arguments)
+            if take("killafter"):
+                # The result is on its way then, or is still here.
+                threading.Timer(0.005, die).start()
+            return result
         finally:
             workers.VERSION = version
             if limit:
@@ -58,5 +77,6 @@ def faulty(real):
     return call
 
 
-workers.make_state = faulty(workers.make_state)
-workers.make_shard = faulty(workers.make_shard)
+workers.call = faulty(workers.call)
+workers.read_shard = mortal(workers.read_shard)
+workers._held = mortal(workers._held)

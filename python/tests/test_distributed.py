@@ -106,7 +106,7 @@ def test_indexes_of_shards_tell_their_recall(tmp_path, healthy):
     assert hits / 80 > found.recall - 0.1
     # The index of each shard is kept beside the states, and used again; forgetting deletes it.
     index = _native.shards_of(_native.nearest(10, "appearance", [], 0.9))[1]
-    kept = tmp_path / "collection" / "states" / hashlib.sha256(index).hexdigest()[:32]
+    kept = (tmp_path / "collection" / _workers.state_name(index, here.shards[:1])).parent
     written = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
     assert len(written) == 3
     again = here.similar(queries[:3], recall=0.9)
@@ -305,6 +305,8 @@ def test_clusters_come_in_the_order_of_shards(photos, tmp_path, monkeypatch):
 class Slow:
     """Workers, of which the test says when their calls end."""
 
+    knows_begin = True
+
     def __init__(self):
         self.ended, self.given_up = set(), []
 
@@ -317,12 +319,12 @@ class Slow:
     def done(self, calls, seconds):
         return [call for call in calls if call in self.ended]
 
-    def result(self, call):
+    def result(self, call, seconds):
         return f"of {call}"
 
-    def give_up(self, call):
-        self.given_up.append(call)
-        return "a worker"
+    def hung(self, late):
+        self.given_up += late
+        return dict.fromkeys(late, "a worker")
 
     def drop(self, call):
         pass

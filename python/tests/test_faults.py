@@ -3,9 +3,11 @@
 import os
 import sys
 import threading
+import time
 
 import pytest
 from dask_cluster import Cluster
+from distributed import Client
 from made_collections import made, paint
 
 import tessera
@@ -56,6 +58,54 @@ def test_workers_that_die_hang_or_differ(photos, expected, tmp_path, healthy):
             collection.similar([paint(5)], 24)
 
 
+def test_a_worker_that_is_busy_with_the_work_of_others_does_not_hang(photos, tmp_path, healthy):
+    here = made(photos, tmp_path / "collection", 3)
+    once = repr(here.similar([paint(5)], 24))
+    with Client(healthy.address, set_as_default=False) as others, Collection(tmp_path / "collection", client=healthy.address) as collection:
+        collection.similar([paint(5)], 24)
+        before = set(others.scheduler_info()["workers"])
+        slow = others.map(time.sleep, [12, 12.5], pure=False)
+        time.sleep(1)
+        collection.timeout = 4
+        begun = time.monotonic()
+        assert repr(collection.similar([paint(5)], 24)) == once
+        assert time.monotonic() - begun > 8, "it waited for both workers"
+        # Nobody was started again, and what others asked is done.
+        assert set(others.scheduler_info()["workers"]) == before
+        assert others.gather(slow) == [None, None]
+
+
+def test_a_worker_that_says_nothing_hangs(photos, tmp_path, healthy):
+    here = made(photos, tmp_path / "collection", 3)
+    once = repr(here.similar([paint(5)], 24))
+    with Collection(tmp_path / "collection", client=healthy.address) as collection:
+        collection.similar([paint(5)], 24)
+        healthy.fault("stop")
+        collection.timeout = 6
+        assert repr(collection.similar([paint(5)], 24)) == once and healthy.left("stop") == 0
+
+
+def test_wrongly_installed_workers_are_no_fault_of_shards(photos, tmp_path, healthy):
+    with made(photos, tmp_path / "collection", 12, client=healthy.address) as collection:
+        collection.leave_out = True
+        healthy.fault("lacking", 2)
+        with pytest.raises(tessera.Error, match="a worker lacks a package: no s3fs here; install the same packages"):
+            collection.similar([paint(5)], 24)
+
+
+def test_reports_lack_no_answers(photos, tmp_path, healthy):
+    collection = made(photos, tmp_path / "collection", 1000)
+    real, asked = collection._joined, []
+
+    def joined(job, stage):
+        asked.append(stage)
+        return None if stage == "Judging" and asked.count("Judging") == 1 else real(job, stage)
+
+    collection._joined = joined
+    with pytest.raises(ShardError, match="no shard could be read"):
+        collection.evaluate(at_once=5)
+
+
 def test_of_shards_asked_in_one_call_each_fails_alone(photos, tmp_path, healthy, caplog):
     healthy.heal()
     with made(photos, tmp_path / "collection", 1, client=healthy.address) as collection:
@@ -98,12 +148,12 @@ def test_pictures_that_bring_a_process_down_are_named(photos, tmp_path, monkeypa
     (tmp_path / "empty.png").write_bytes(b"")
     places = [photos / "sea" / "sea_4.png", tmp_path / "bad.png", tmp_path / "empty.png", tmp_path / "nowhere.png", photos / "wren" / "wren_2.png"]
     files = [(str(place), None, None, []) for place in places]
-    entry, failed = _workers.make_shard(_workers.VERSION, str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
+    entry, failed = _workers.make_shard(str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
     assert entry[2] == 2 and sorted(os.path.basename(place) for place, _ in failed) == ["bad.png", "empty.png", "nowhere.png"]
     assert "ended the process which decoded it" in dict(failed)[str(tmp_path / "bad.png")]
     monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", "raise SystemExit(3)"])
     with pytest.raises(tessera.Error, match="exit code 3"):
-        _workers.make_shard(_workers.VERSION, str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
+        _workers.make_shard(str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
 
 
 HANGS = BRINGS_DOWN.replace("os.kill(os.getpid(), signal.SIGKILL)", "__import__('time').sleep(3600)")
@@ -115,7 +165,7 @@ def test_pictures_that_hang_are_named(photos, tmp_path, monkeypatch):
     collection = Collection(tmp_path / "collection", create=True, elements="colour")
     (tmp_path / "bad.png").write_bytes((photos / "sea" / "sea_1.png").read_bytes() + b"brings it down")
     files = [(str(place), None, None, []) for place in [tmp_path / "bad.png", photos / "sea" / "sea_4.png"]]
-    given = (_workers.VERSION, str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
+    given = (str(tmp_path / "collection"), {}, collection._manifest.to_json(), files, {}, True)
     entry, failed = _workers.make_shard(*given)
     assert entry[2] == 1 and "hung: it was not decoded within 10 seconds" in dict(failed)[str(tmp_path / "bad.png")]
     monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", "import time; time.sleep(3600)"])

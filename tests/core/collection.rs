@@ -1,29 +1,33 @@
 //! Collections: shards and manifests are whole or refused, and jobs give the same bytes however
 //! images are dealt to shards and in whatever order states join.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::sync::Arc;
 
 use image::{RgbImage, imageops};
+use parquet::basic::Encoding;
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{ByteArray, FixedLenByteArray};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::ColumnPath;
 use rand::seq::SliceRandom as _;
 use tessera_core::canopy::{MixtureOptions, Prior};
 use tessera_core::ckm::class_terms::ClassTerms;
 use tessera_core::ckm::element::Elements;
+use tessera_core::ckm::held_out::HeldOut;
+use tessera_core::ckm::judge::judged_elsewhere;
 use tessera_core::ckm::presets::Preset;
-use tessera_core::ckm::{Ckm, CkmOptions, Example, Without};
+use tessera_core::ckm::{Ckm, CkmOptions, Example, Scores, Without};
 use tessera_core::collection::folder::CollectionFolder;
 use tessera_core::collection::jobs::{
     self, AskedImage, CollectionLook, CopyPairs, ImageChoice, IndexedNearest, LookIndexes, MixtureBegin, NearestImages, NeededWords,
     RecognitionJob, RememberedWords, ShardJob, TakenImages, WordCounts, WordFound, WordsFound,
 };
 use tessera_core::collection::{ImageHash, Manifest, Shard, ShardImage, write_shard};
-use tessera_core::ids::ItemId;
+use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::picture::Picture;
 use tessera_core::picture::appearance::Appearance;
 use tessera_core::progress::Progress;
@@ -148,26 +152,50 @@ fn manifests_are_whole_or_refused() {
     assert_eq!(manifest.changed(&[entry.file], []).images(), 0);
 }
 
-/// A shard in which one row is told so often, with the same metadata.
-fn repeated(shard: Vec<u8>, rows: usize) -> Vec<u8> {
+/// How few bytes stand for many.
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    /// Nothing does: values stand in full.
+    InFull,
+    /// One row has so many captions, none of which has a value.
+    ByLevels(usize),
+    /// Places of so many bytes are all one entry of a dictionary.
+    ByDictionary(usize),
+    /// Places of so many bytes begin as the one before.
+    ByDifferences(usize),
+}
+
+/// A shard of so many rows, with the metadata of another.
+fn foreign(shard: Vec<u8>, rows: usize, told: Told) -> Vec<u8> {
     let reader = SerializedFileReader::new(bytes::Bytes::from(shard)).unwrap();
     let file = reader.metadata().file_metadata();
-    let properties = WriterProperties::builder().set_key_value_metadata(file.key_value_metadata().cloned()).set_dictionary_enabled(true);
+    let places = ColumnPath::from("place");
+    let properties = WriterProperties::builder().set_key_value_metadata(file.key_value_metadata().cloned()).set_dictionary_enabled(false);
+    let (properties, length) = match told {
+        Told::InFull | Told::ByLevels(_) => (properties, 0),
+        Told::ByDictionary(length) => (properties.set_column_dictionary_enabled(places, true), length),
+        Told::ByDifferences(length) => (properties.set_column_encoding(places, Encoding::DELTA_BYTE_ARRAY), length),
+    };
     let mut bytes = Vec::new();
     let mut writer = SerializedFileWriter::new(&mut bytes, file.schema_descr().root_schema_ptr(), Arc::new(properties.build())).unwrap();
     let mut group = writer.next_row_group().unwrap();
-    let none = vec![0; rows];
     for of in file.schema_descr().columns() {
         let mut column = group.next_column().unwrap().unwrap();
-        let is_optional = of.max_def_level() > 0;
-        let value = vec![0; of.type_length().max(0) as usize];
-        let (defined, repeated) = (is_optional.then_some(&none[..]), (of.max_rep_level() > 0).then_some(&none[..]));
+        let (is_list, is_optional) = (of.max_rep_level() > 0, of.max_def_level() > 0);
+        let levels = if let (true, Told::ByLevels(captions)) = (is_list, told) { captions } else { rows };
+        let none = vec![0; levels];
+        let repeats: Vec<i16> = (0..levels).map(|i| i16::from(i >= rows)).collect();
+        let (defined, repeated) = (is_optional.then_some(&none[..]), is_list.then_some(&repeats[..]));
         let n = if is_optional { 0 } else { rows };
         match column.untyped() {
             ColumnWriter::FixedLenByteArrayColumnWriter(column) => {
-                column.write_batch(&vec![FixedLenByteArray::from(value); n], defined, repeated).unwrap()
+                let hashes: Vec<FixedLenByteArray> = (0..n as u128).map(|i| i.to_be_bytes().to_vec().into()).collect();
+                column.write_batch(&hashes, defined, repeated).unwrap()
             }
-            ColumnWriter::ByteArrayColumnWriter(column) => column.write_batch(&vec![ByteArray::from(value); n], defined, repeated).unwrap(),
+            ColumnWriter::ByteArrayColumnWriter(column) => {
+                let length = if of.name() == "place" { length } else { 0 };
+                column.write_batch(&vec![ByteArray::from(vec![b'a'; length]); n], defined, repeated).unwrap()
+            }
             _ => panic!("columns of shards are bytes"),
         };
         column.close().unwrap();
@@ -178,14 +206,19 @@ fn repeated(shard: Vec<u8>, rows: usize) -> Vec<u8> {
 }
 
 #[test]
-fn few_bytes_do_not_stand_for_many_values() {
+fn few_bytes_do_not_stand_for_many() {
     let shard = write_shard(&options(), &images(1)).unwrap();
-    let many = repeated(shard.clone(), 1_000_000);
-    assert!(many.len() < 200_000 / 3, "{} bytes", many.len());
-    let told = Shard::open("many", many, None).err().unwrap().to_string();
+    let opened = |rows, told| {
+        let bytes = foreign(shard.clone(), rows, told);
+        assert!(bytes.len() < 1_000_000, "{told:?}: {} bytes", bytes.len());
+        Shard::open("of others", bytes, None).unwrap()
+    };
+    let refused = |rows, told| format!("{} {}", opened(rows, told).places().unwrap_err(), opened(rows, told).images().unwrap_err());
+    assert_eq!(opened(2000, Told::InFull).places().unwrap().len(), 2000);
+    assert!(refused(2000, Told::ByDictionary(500_000)).contains("every value in full"));
+    assert!(refused(2000, Told::ByDifferences(500_000)).contains("every value in full"));
+    let told = opened(1, Told::ByLevels(1_000_000)).captions().unwrap_err().to_string();
     assert!(told.contains("no more values than bytes"), "{told}");
-    let few = Shard::open("few", repeated(shard, 1), None).unwrap();
-    assert_eq!(few.hashes(), [ImageHash(0)]);
 }
 
 #[test]
@@ -255,11 +288,10 @@ fn of_two_that_change_a_version_one_is_refused() {
     assert_eq!(fs::read_dir(&at).unwrap().count(), 6 + 2, "shards, the manifest and the lock");
 }
 
-#[test]
-fn recognition_is_that_of_one_machine() {
-    let (all, queries) = (images(40), [1000, 1001, 1002].map(picture));
+/// One machine that knows all images with a class, and the hash of each of its items.
+fn machine_of(all: &[ShardImage]) -> (Ckm, Vec<ImageHash>) {
     let mut machine = Ckm::new(options()).unwrap();
-    let mut sorted = all.clone();
+    let mut sorted = all.to_vec();
     sorted.sort_by_key(|image| image.hash);
     for (id, image) in (0..).zip(&sorted) {
         if let Some(class) = &image.class {
@@ -267,6 +299,22 @@ fn recognition_is_that_of_one_machine() {
             machine.add(class, example).unwrap();
         }
     }
+    (machine, sorted.into_iter().map(|image| image.hash).collect())
+}
+
+/// The scores that it has for an image, without that and its object.
+fn scores_without(machine: &Ckm, hashes: &[ImageHash], elements: &Elements, itself: Option<ImageHash>, object: Option<&str>) -> Scores {
+    let left_out = machine
+        .examples()
+        .filter(|(_, example)| itself == Some(hashes[example.id.0 as usize]) || object.is_some() && object == example.group.as_deref());
+    let left_out: BTreeSet<ItemId> = left_out.map(|(_, example)| example.id).collect();
+    machine.scores(elements, Without::Images(&left_out))
+}
+
+#[test]
+fn recognition_is_that_of_one_machine() {
+    let (all, queries) = (images(40), [1000, 1001, 1002].map(picture));
+    let (machine, hashes) = machine_of(&all);
     let mut asked: Vec<(Elements, AskedImage)> = Vec::new();
     for query in queries {
         let elements = machine.elements(&query.into()).unwrap();
@@ -280,12 +328,7 @@ fn recognition_is_that_of_one_machine() {
     let state = same_on_shards(&job, &all);
     let answers = job.answers(&state, &ClassTerms::default()).unwrap();
     for ((elements, image), answer) in asked.iter().zip(&answers) {
-        let left_out = machine.examples().filter(|(_, example)| {
-            image.itself == Some(sorted[example.id.0 as usize].hash) || image.object.is_some() && image.object == example.group
-        });
-        let left_out: BTreeSet<ItemId> = left_out.map(|(_, example)| example.id).collect();
-        let scores = machine.scores(elements, Without::Images(&left_out));
-        assert_eq!(answer.scores, scores);
+        assert_eq!(answer.scores, scores_without(&machine, &hashes, elements, image.itself, image.object.as_deref()));
         assert_eq!(answer.classes, machine.classes().iter().map(|class| class.name.clone()).collect::<Vec<_>>());
     }
     let other = RecognitionJob { images: job.images[..1].to_vec(), ..job.clone() };
@@ -566,6 +609,8 @@ fn near_copies_are_found_across_shards() {
     for pair in &turned {
         assert!(groups.iter().any(|group| pair.iter().all(|image| group.iter().any(|copy| copy.image == *image))), "{groups:?}");
     }
+    // Others stay alone.
+    assert_eq!(groups.iter().map(Vec::len).collect::<Vec<_>>(), [2; 4], "{groups:?}");
 }
 
 #[test]
@@ -579,9 +624,34 @@ fn reports_judge_images_without_their_objects() {
     assert_eq!((taken.len(), taking.images.len()), (12, 12));
     let job = RecognitionJob::of_taken(options(), &taken);
     let state = same_on_shards(&job, &all);
-    let report = jobs::judged(&chosen, &taken, &job.answers(&state, &ClassTerms::default()).unwrap());
+    let answers = job.answers(&state, &ClassTerms::default()).unwrap();
+    let report = jobs::judged(&chosen, &taken, &answers).unwrap();
     assert_eq!(report.images.iter().sum::<u64>(), all.iter().filter(|image| image.class.is_some()).count() as u64);
-    assert_eq!((report.judged, report.confusion.iter().flatten().sum::<u32>()), (12, 12));
-    let accuracy = report.accuracy.unwrap();
-    assert!((0.0..=1.0).contains(&accuracy.overall.value) && accuracy.recalls.iter().all(Option::is_some));
+    assert!(jobs::judged(&chosen, &taken, &answers[1..]).unwrap_err().to_string().contains("12 images"), "an answer is missing");
+
+    // What one machine says of the same images.
+    let (machine, hashes) = machine_of(&all);
+    let class_of = |name: &str| report.classes.iter().position(|class| class == name).unwrap();
+    let mut raw = Vec::new();
+    let mut objects = BTreeMap::new();
+    for (i, (hash, image)) in (0..).zip(&taken) {
+        let elements = Elements::from_bytes(&image.elements, &options()).unwrap();
+        let own = scores_without(&machine, &hashes, &elements, Some(*hash), image.object.as_deref());
+        let mut scores = Scores { of: vec![None; 3], examples: vec![0; 3], mass: own.mass };
+        for (at, class) in machine.classes().iter().enumerate() {
+            (scores.of[class_of(&class.name)], scores.examples[class_of(&class.name)]) = (own.of[at], own.examples[at]);
+        }
+        objects.extend(image.object.as_deref().map(|object| (ItemId(i), object)));
+        let class = ClassId(class_of(image.class.as_deref().unwrap()) as u32);
+        raw.push(HeldOut { id: ItemId(i), class, predicted: scores.ranking()[0].0, scores, whole: Vec::new() });
+    }
+    raw.sort_by_key(|held| (held.class, held.id));
+    let sizes: Vec<usize> = report.images.iter().map(|n| *n as usize).collect();
+    let (judgement, accuracy) = judged_elsewhere(&report.classes, &sizes, raw, &objects);
+    let mut confusion = vec![vec![0; 3]; 3];
+    judgement.held_out.iter().for_each(|held| confusion[held.class.index()][held.predicted.index()] += 1);
+    assert_eq!((report.judged, &report.confusion), (12, &confusion));
+    // The two directions of a mistake must be told apart.
+    assert_ne!(confusion[0][1], confusion[1][0], "{confusion:?}");
+    assert_eq!((report.accuracy, report.terms), (accuracy, judgement.terms));
 }

@@ -128,7 +128,7 @@ impl Parts {
             match self.classes.get_mut(&name) {
                 None => drop(self.classes.insert(name, part)),
                 Some(own) => {
-                    own.examples += part.examples;
+                    own.examples = own.examples.saturating_add(part.examples);
                     own.kinds.iter_mut().zip(&part.kinds).for_each(|(own, part)| own.merge(part));
                 }
             }

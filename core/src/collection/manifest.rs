@@ -82,7 +82,7 @@ impl Manifest {
 
     /// How many images there are.
     pub fn images(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.images).sum()
+        self.shards.iter().fold(0, |sum, shard| sum.saturating_add(shard.images))
     }
 
     /// The next version: without the shards of these names, and with others. A shard without images

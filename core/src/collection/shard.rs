@@ -3,8 +3,8 @@
 //! Columns: `hash` (16 bytes, the highest first), `place`, `class`, `object`, `captions`,
 //! `elements` ([`Elements::to_bytes`]), `appearance` ([`Appearance::to_bytes`]), `signature`
 //! ([`Signature::bytes`]) and `thumbnail` (JPEG). What elements were cut as stands in the file's
-//! metadata. Nothing is compressed: pixels are already, and elements hardly can be. Equal images
-//! give equal bytes.
+//! metadata. Nothing is compressed: pixels are already, and elements hardly can be; every value
+//! stands in full. Equal images give equal bytes.
 //!
 //! A place that begins with the folder that was looked through is written with `/./` between the
 //! two, as rsync has it: `/data/photos/./sea/1.png`, which names the same file. Only the words
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ::bytes::Bytes;
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Encoding, PageType};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, FixedLenByteArray, FixedLenByteArrayType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -400,13 +400,17 @@ impl Shard {
         self.guarded(|| self.read::<ByteArrayType>(at)?.into_iter().map(row).collect::<Option<_>>().ok_or_else(|| self.wrong("text")))
     }
 
-    /// Runs stand for any number of values in a few bytes, for which memory would be set aside.
-    /// What [`write_shard`] makes has fewer values than bytes, unless one image has many equal
-    /// captions.
+    /// Refuses pages in which a few bytes stand for much memory: a dictionary names one value any
+    /// number of times, values that are told by their differences from others may share a long
+    /// beginning, and runs stand for any number of values. What [`write_shard`] makes has every
+    /// value in full, and fewer values than bytes, unless one image has many equal captions.
     fn check_pages(&self, group: &dyn RowGroupReader, column: usize) -> Result<()> {
         let mut pages = group.get_column_page_reader(column).map_err(failed)?;
         let mut values = 0_usize;
         while let Some(page) = pages.get_next_page().map_err(failed)? {
+            if page.page_type() == PageType::DICTIONARY_PAGE || page.encoding() != Encoding::PLAIN {
+                return Err(self.wrong("every value in full (PLAIN, no dictionary)"));
+            }
             values = values.saturating_add(page.num_values() as usize);
             if values > self.size.max(FEW) {
                 return Err(self.wrong("no more values than bytes"));

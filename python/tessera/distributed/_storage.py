@@ -25,13 +25,18 @@ class Storage:
     def __init__(self, url: str | os.PathLike[str], options: dict[str, Any] | None = None) -> None:
         self.url = os.fspath(url)
         self.options = options or {}
+        self._system: Any = None
+        self._path = self.url
         if "://" in self.url or self.options:
             import fsspec
+            from fsspec.implementations.local import LocalFileSystem
 
             self._system, self._path = fsspec.core.url_to_fs(self.url, **self.options)
-        else:
+            if isinstance(self._system, LocalFileSystem):
+                self._system, self.options = None, {}
+        if self._system is None:
             # Workers have folders of their own.
-            self._system, self._path = None, os.path.abspath(self.url)
+            self._path = os.path.abspath(self._path)
             self.url = self._path
 
     def _at(self, name: str) -> str:

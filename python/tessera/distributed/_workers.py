@@ -44,9 +44,23 @@ LONGEST = 60.0
 """Seconds that it may take over one picture, and to begin."""
 
 
-def _check(wanted: str) -> None:
+def call(wanted: str, function: str, arguments: tuple[Any, ...]) -> Any:
+    """Calls one of the functions here, for a process of the same version.
+
+    What workers are sent is this alone, so that one of another version says so, whatever else has changed.
+    """
     if wanted != VERSION:
         raise VersionsDifferError(f"expected version {wanted} of tessera on all workers, found {VERSION}: install one version everywhere")
+    return globals()[function](*arguments)
+
+
+def call_on_dask(topic: str, key: str, *given: Any) -> Any:
+    """As :func:`call`; the scheduler is told that it begins."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    worker.log_event(topic, {"key": key, "worker": worker.address})
+    return call(*given)
 
 
 def read_shard(storage: Storage, entry: Entry) -> tuple[str, bytes | str, str]:
@@ -64,7 +78,8 @@ def read_shard(storage: Storage, entry: Entry) -> tuple[str, bytes | str, str]:
 
 def state_name(job: bytes, entries: list[Entry]) -> str:
     """The file in a collection where the state of a job of some shards is kept."""
-    of = hashlib.sha256(job).hexdigest()[:32]
+    # Another version may have another state for the same job.
+    of = hashlib.sha256(VERSION.encode() + b"\0" + job).hexdigest()[:32]
     return f"{STATES}/{of}/{'-'.join(entry[1] for entry in entries)}.state"
 
 
@@ -82,12 +97,11 @@ def keep(storage: Storage, name: str, state: bytes) -> None:
     storage.write(name, hashlib.sha256(state).digest() + state)
 
 
-def make_state(wanted: str, url: str, options: dict[str, Any], job: bytes, groups: list[list[Entry]], keeps: bool = False) -> bytes:
+def make_state(url: str, options: dict[str, Any], job: bytes, groups: list[list[Entry]], keeps: bool = False) -> bytes:
     """The joined state that a job makes of groups of one shard, or of two, of which one group at a time is in memory.
 
     With ``keeps`` the index of a shard that the state is made by is taken from the collection, or made and put there.
     """
-    _check(wanted)
     storage = Storage(url, options)
     indexing = _native.shards_of(job)[1] if keeps else None
     joined: bytes | None = None
@@ -107,10 +121,25 @@ def make_state(wanted: str, url: str, options: dict[str, Any], job: bytes, group
     return joined
 
 
-def make_assigned(wanted: str, url: str, options: dict[str, Any], job: bytes, entry: Entry) -> list[tuple[str, int]]:
+def make_assigned(url: str, options: dict[str, Any], job: bytes, entry: Entry) -> list[tuple[str, int]]:
     """The most probable cluster of each image of a shard."""
-    _check(wanted)
     return _native.mixture_assigned(job, read_shard(Storage(url, options), entry))
+
+
+def hashes_of(url: str, options: dict[str, Any], entry: Entry) -> list[str]:
+    """The hashes of a shard's images."""
+    return _native.hashes_of(read_shard(Storage(url, options), entry))
+
+
+def make_without(url: str, options: dict[str, Any], entry: Entry, gone: list[str]) -> tuple[int, Entry | None]:
+    """How many of some images a shard has. If any, it is written without them; its entry, ``None`` where nothing is left."""
+    storage = Storage(url, options)
+    n, left = _native.shard_without(read_shard(storage, entry), gone)
+    if n == 0 or left is None:
+        return n, None
+    data, made = left
+    storage.write(made[0], data)
+    return n, made
 
 
 def plain(place: str) -> str:
@@ -151,13 +180,12 @@ def _batches(files: Iterable[File], options: dict[str, Any], failed: list[tuple[
 
 
 def make_shard(
-    wanted: str, url: str, options: dict[str, Any], manifest: str, files: list[File], files_options: dict[str, Any], careful: bool = False
+    url: str, options: dict[str, Any], manifest: str, files: list[File], files_options: dict[str, Any], careful: bool = False
 ) -> tuple[Entry | None, list[tuple[str, str]]]:
     """Writes a shard of the files at these places; its entry, and the files that could not be used.
 
     A ``careful`` call first decodes each file in a process of its own: the files that bring that down could not be used.
     """
-    _check(wanted)
     begun, failed = _native.Manifest.from_json(manifest), list[tuple[str, str]]()
     if careful:
         files = list(_sound(manifest, files, files_options, failed))

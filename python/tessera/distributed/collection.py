@@ -16,7 +16,7 @@ from ..recognition import _image
 from ._errors import LeftOutWarning, ShardError
 from ._run import Part, executor, run, together
 from ._storage import Storage
-from ._workers import BELOW, STATES, VERSION, Entry, File, keep, kept, make_assigned, make_shard, make_state, read_shard, state_name
+from ._workers import BELOW, STATES, Entry, File, hashes_of, keep, kept, make_assigned, make_shard, make_state, make_without, state_name
 
 MANIFEST = "manifest.json"
 JOIN = 8
@@ -333,11 +333,15 @@ class Collection:
             self._where = executor(self.client, self.patience)
         return self._where
 
-    def _run(self, parts: list[Part], stage: str) -> Iterator[tuple[Part, Any]]:
-        told = teller(self.progress)
-        return run(
-            self._executor(), parts, timeout=self.timeout, patience=self.patience, leave_out=self.leave_out, told=told, stage=stage
-        )
+    def _run(self, parts: list[Part], stage: str, leave_out: bool | None = None) -> Iterator[tuple[Part, Any]]:
+        told, leave_out = teller(self.progress), self.leave_out if leave_out is None else leave_out
+        return run(self._executor(), parts, timeout=self.timeout, patience=self.patience, leave_out=leave_out, told=told, stage=stage)
+
+    def _each(self, function: Callable[..., T], stage: str, *given: Any) -> list[tuple[Entry, T]]:
+        """What a function of workers says of each shard, none of which may be left out."""
+        of = {Part(entry[0], function, (self._storage.url, self._storage.options, entry, *given)): entry for entry in self.shards}
+        found = {of[part]: result for part, result in self._run(list(of), stage, leave_out=False)}
+        return [(entry, found[entry]) for entry in of.values()]
 
     def _joined(self, job: bytes, stage: str) -> bytes | None:
         """The joined state of all shards; ``None`` without any."""
@@ -353,7 +357,7 @@ class Collection:
                 states[:] = [_native.joined(job, states)]
 
         def part(name: str, groups: list[list[Entry]], pieces: list[Part]) -> Part:
-            given = (VERSION, self._storage.url, self._storage.options, job, groups, self.keep_states)
+            given = (self._storage.url, self._storage.options, job, groups, self.keep_states)
             return Part(name, make_state, given, pieces)
 
         names: dict[Part, str] = {}
@@ -370,7 +374,7 @@ class Collection:
         parts = single
         if size > 1:
             batches = [single[at : at + size] for at in range(0, len(single), size)]
-            parts = [part(f"{of[0].name} to {of[-1].name}", [piece.arguments[4][0] for piece in of], of) for of in batches]
+            parts = [part(f"{of[0].name} to {of[-1].name}", [piece.arguments[3][0] for piece in of], of) for of in batches]
         for made, state in self._run(parts, stage):
             if isinstance(state, ShardError):
                 self.left_out[made.name] = str(state)
@@ -427,7 +431,7 @@ class Collection:
         begins: dict[Part, int] = {}
         for at in range(0, len(rows), per_shard):
             some = rows[at : at + per_shard]
-            given = (VERSION, self._storage.url, self._storage.options, manifest, some, storage_options or {})
+            given = (self._storage.url, self._storage.options, manifest, some, storage_options or {})
             name = f"images {at + 1} to {at + len(some)}"
             # A picture that brings this process down has done so before anything is tried again.
             careful = [] if self.client is None else [Part(name, make_shard, (*given, True))]
@@ -435,7 +439,7 @@ class Collection:
             begins |= {part: at for part in (parts[-1], *careful)}
         entries: dict[int, Entry] = {}
         failed: dict[str, str] = {}
-        missing = 0
+        missing = unfit = 0
         self.left_out = {}
         for part, result in self._run(parts, "Making shards"):
             if isinstance(result, ShardError):
@@ -445,48 +449,40 @@ class Collection:
                 continue
             entry, why = result
             failed.update(why)
+            unfit += len(why)
             if entry is not None:
                 entries[begins[part]] = entry
         # An image stays where it is first, whatever the order in which workers answered.
-        known: set[str] = set()
         named = set(self.shards)
-        for entry in self.shards:
-            known.update(_native.hashes_of(read_shard(self._storage, entry)))
+        known = set(self._hashes())
         there = len(known)
         # In the order of the images, each once: equal images make one file.
         kept: dict[Entry, None] = {}
         for _, entry in sorted(entries.items()):
             if entry in kept:
                 continue
-            shard = read_shard(self._storage, entry)
-            twice = [image for image in _native.hashes_of(shard) if image in known]
-            known.update(_native.hashes_of(shard))
+            hashes = hashes_of(self._storage.url, self._storage.options, entry)
+            twice = [image for image in hashes if image in known]
+            known.update(hashes)
+            left: Entry | None = entry
             if twice and entry not in named:
                 # The file stays: another process may have named it in a manifest meanwhile.
-                _, left = _native.shard_without(shard, twice)
-                if left is None:
-                    continue
-                data, entry = left
-                self._storage.write(entry[0], data)
-            kept[entry] = None
+                _, left = make_without(self._storage.url, self._storage.options, entry, twice)
+            if left is not None:
+                kept[left] = None
         added = len(known) - there
         if added:
             self._commit(self._manifest.changed([], list(kept)))
-        return Added(added, len(rows) - added - len(failed) - missing, failed)
+        return Added(added, len(rows) - added - unfit - missing, failed)
 
     def forget(self, images: Iterable[str]) -> int:
         """Takes images out for good, by their hashes: writes their shards anew and deletes every state. How many there were."""
-        gone, n, old, new = list(images), 0, [], []
-        for entry in self.shards:
-            found, left = _native.shard_without(read_shard(self._storage, entry), gone)
-            if found == 0:
-                continue
-            n += found
-            old.append(entry[0])
-            if left is not None:
-                data, made = left
-                self._storage.write(made[0], data)
-                new.append(made)
+        n, old, new = 0, list[str](), list[Entry]()
+        for entry, (found, left) in self._each(make_without, "Forgetting", list(images)):
+            if found > 0:
+                n += found
+                old.append(entry[0])
+                new += [] if left is None else [left]
         with self._storage.locked():
             if n:
                 self._put(self._manifest.changed(old, new))
@@ -503,7 +499,11 @@ class Collection:
 
     def hashes(self) -> list[str]:
         """The hashes of all images, sorted."""
-        return sorted(image for entry in self.shards for image in _native.hashes_of(read_shard(self._storage, entry)))
+        return sorted(self._hashes())
+
+    def _hashes(self) -> Iterator[str]:
+        for _, images in self._each(hashes_of, "Reading hashes"):
+            yield from images
 
     # Asking it
 
@@ -599,7 +599,7 @@ class Collection:
         What is known of shards that come later is held until it is their turn.
         """
         self.left_out = {}
-        given = (VERSION, self._storage.url, self._storage.options, clustered.job)
+        given = (self._storage.url, self._storage.options, clustered.job)
         parts = [Part(entry[0], make_assigned, (*given, entry)) for entry in self.shards]
         order = {part: i for i, part in enumerate(parts)}
         held: dict[int, list[tuple[str, int]]] = {}
@@ -639,8 +639,9 @@ class Collection:
         asked = []
         for job in _native.judging(self._manifest, taking, taken, at_once):
             state = self._joined(job, "Judging")
-            if state is not None:
-                asked.append((job, state))
+            if state is None:
+                raise ShardError("no shard could be read")
+            asked.append((job, state))
         classes, judged, accuracy, recalls, confusion, learned = _native.judged((choice, chosen), (taking, taken), asked)
         known = {name: recall for (name, _), recall in zip(classes, recalls) if recall is not None}
         table = np.array(confusion, dtype=np.int64).reshape(len(classes), len(classes))

@@ -11,6 +11,7 @@ use crate::ckm::held_out::HeldOut;
 use crate::ckm::judge::judged_elsewhere;
 use crate::ckm::{CkmOptions, Scores};
 use crate::collection::ImageHash;
+use crate::error::{Error, Result};
 use crate::ids::{ClassId, ItemId};
 
 /// The report on a collection.
@@ -45,9 +46,15 @@ impl RecognitionJob {
     }
 }
 
-/// The report on images that were recognised without terms and without their objects. Images whose
-/// class has no other object are not judged.
-pub fn judged(chosen: &ChosenImages, taken: &[(ImageHash, TakenImage)], answers: &[RecognitionAnswer]) -> JudgedCollection {
+/// The report on images that were recognised without terms and without their objects, with the
+/// answer on each. Images whose class has no other object are not judged.
+///
+/// # Errors
+/// [`Error::Value`] when there is not an answer for each image.
+pub fn judged(chosen: &ChosenImages, taken: &[(ImageHash, TakenImage)], answers: &[RecognitionAnswer]) -> Result<JudgedCollection> {
+    if answers.len() != taken.len() {
+        return Err(Error::value("answers", format!("one for each of {} images", taken.len()), answers.len().to_string()));
+    }
     let classes: Vec<String> = chosen.keys().cloned().collect();
     let images: Vec<u64> = chosen.values().map(|(count, _)| *count).collect();
     let place = |name: &str| classes.binary_search_by(|class| class.as_str().cmp(name)).ok();
@@ -75,5 +82,5 @@ pub fn judged(chosen: &ChosenImages, taken: &[(ImageHash, TakenImage)], answers:
         confusion[held.class.index()][held.predicted.index()] += 1;
     }
     let (judged, calibration) = (judgement.held_out.len(), Calibration::fit(&judgement.held_out));
-    JudgedCollection { classes, images, judged, accuracy, confusion, terms: judgement.terms, calibration }
+    Ok(JudgedCollection { classes, images, judged, accuracy, confusion, terms: judgement.terms, calibration })
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use rayon::prelude::*;
 
 use super::recall::{MeasuredRecall, RecallCurve, RecallWay, promised, read_recall, way_for};
-use super::words::{CountedWords, WordFound, WordsFound, index_of, needed_of, texts_of, wanted};
+use super::words::{CountedWords, WordFound, WordsFound, needed_of, text_index, texts_of, wanted};
 use super::{ShardJob, job_bytes, read_state};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::cmt::{Cmt, CmtOptions};
@@ -167,7 +167,7 @@ impl ShardJob for TextMemories {
                 memory.images.push(*image as u32);
             }
         }
-        let index = index_of(texts.iter().enumerate().map(|(i, own)| (i, &own[..])));
+        let index = text_index(texts.iter().enumerate().map(|(i, own)| (i, &own[..])));
         let most = WANTED[WANTED.len() - 1];
         let question = |at: &usize| {
             let own: BTreeSet<String> = words(all[*at].1).collect();
@@ -208,13 +208,13 @@ impl RememberedWords {
             Some((memory, way)) => {
                 let named = memory.images(&memory.key(wanted(&query)), self.k, way.way.0 as usize);
                 let named: Vec<usize> = named.into_iter().filter(|i| *i < n).collect();
-                let index = index_of(named.iter().map(|i| (*i, &texts[*i][..])));
+                let index = text_index(named.iter().map(|i| (*i, &texts[*i][..])));
                 let fits = |i: &usize| index.allows(ItemId(*i as u32), &query);
                 (named.into_iter().filter(fits).collect(), MeasuredRecall::of(n, way.told))
             }
             None => {
                 // Of all texts, as images are chosen by the counts of the shard.
-                let hits = index_of(texts.iter().enumerate().map(|(i, own)| (i, &own[..]))).search_items(&query);
+                let hits = text_index(texts.iter().enumerate().map(|(i, own)| (i, &own[..]))).search_items(&query);
                 (hits.into_iter().map(|hit| hit.item.0 as usize).collect(), MeasuredRecall::exact(n))
             }
         };
@@ -226,20 +226,20 @@ impl RememberedWords {
         Ok(RememberedImages { images, recall })
     }
 
-    fn index_of(state: &RememberedImages) -> TextIndex {
-        index_of(state.images.iter().enumerate().map(|(i, image)| (i, &image.texts[..])))
+    fn texts_named(state: &RememberedImages) -> TextIndex {
+        text_index(state.images.iter().enumerate().map(|(i, image)| (i, &image.texts[..])))
     }
 
     /// The words of the texts that were found, which matter to their scores.
     pub fn needed(&self, state: &RememberedImages) -> Vec<String> {
-        needed_of(&Self::index_of(state), &TextQuery::parse(&self.query))
+        needed_of(&Self::texts_named(state), &TextQuery::parse(&self.query))
     }
 
     /// The best of the images that were named, with the scores of the exact index. `counted` are
     /// the counts of the whole collection for the words that [`super::WordCounts::of`] asks for.
     pub fn answers(&self, state: &RememberedImages, counted: &CountedWords) -> Vec<WordFound> {
         let known = |i: usize| (state.images[i].image, &*state.images[i].place, &state.images[i].texts[..]);
-        WordsFound::of(&self.query, self.k, counted).answers(Self::index_of(state), known)
+        WordsFound::of(&self.query, self.k, counted).answers(Self::texts_named(state), known)
     }
 }
 

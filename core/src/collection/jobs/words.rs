@@ -78,7 +78,7 @@ pub(super) fn texts_of(shard: &Shard) -> Result<Vec<Vec<String>>> {
 }
 
 /// The index of some images by the words of their texts; the items are the numbers of the images.
-pub(super) fn index_of<'a>(images: impl Iterator<Item = (usize, &'a [String])>) -> TextIndex {
+pub(super) fn text_index<'a>(images: impl Iterator<Item = (usize, &'a [String])>) -> TextIndex {
     let mut index = TextIndex::default();
     for (i, texts) in images {
         for (part, text) in (0..).zip(texts) {
@@ -98,7 +98,7 @@ pub(super) fn index_for(texts: &[Vec<String>], query: &TextQuery) -> TextIndex {
     let wanted = wanted(query);
     let has = |text: &String| words(text).any(|word| wanted.contains(word.as_str()));
     let having: Vec<usize> = (0..texts.len()).into_par_iter().filter(|i| texts[*i].iter().any(has)).collect();
-    index_of(having.into_iter().map(|i| (i, &texts[i][..])))
+    text_index(having.into_iter().map(|i| (i, &texts[i][..])))
 }
 
 /// The words of the texts that a query finds.
@@ -147,9 +147,10 @@ impl ShardJob for WordCounts {
     }
 
     fn join(&self, mut one: CountedWords, other: CountedWords) -> Result<CountedWords> {
-        one.texts += other.texts;
+        one.texts = one.texts.saturating_add(other.texts);
         for (word, texts) in other.words {
-            *one.words.entry(word).or_default() += texts;
+            let counted = one.words.entry(word).or_default();
+            *counted = counted.saturating_add(texts);
         }
         Ok(one)
     }
