@@ -69,14 +69,24 @@ impl Progress {
     /// # Errors
     /// [`Error::Cancelled`] once the work was cancelled; the step then does not count.
     pub fn step(&self) -> Result<()> {
+        self.steps(1)
+    }
+
+    /// Counts so many steps at once; with 0 it only tells whether to go on.
+    ///
+    /// # Errors
+    /// As [`Progress::step`].
+    pub fn steps(&self, count: u64) -> Result<()> {
         while self.is_paused() && !self.is_cancelled() {
             std::thread::sleep(PAUSE);
         }
         if self.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        self.0.done.fetch_add(1, Ordering::Relaxed);
-        self.tell();
+        self.0.done.fetch_add(count, Ordering::Relaxed);
+        if count > 0 {
+            self.tell();
+        }
         Ok(())
     }
 

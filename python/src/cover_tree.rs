@@ -17,15 +17,16 @@ pub(crate) struct CoverTree(DenseTree);
 #[pymethods]
 impl CoverTree {
     #[new]
-    fn new(py: Python<'_>, points: PyReadonlyArray2<'_, f32>, base: f64) -> PyResult<Self> {
+    #[pyo3(signature = (points, base, told=None))]
+    fn new(py: Python<'_>, points: PyReadonlyArray2<'_, f32>, base: f64, told: Option<Py<PyAny>>) -> PyResult<Self> {
         let d = points.shape()[1];
         let rows = points.as_slice()?;
-        let grown = |_: &Progress| {
+        let grown = |progress: &Progress| {
             let ids: Vec<ItemId> = (0..(rows.len() / d.max(1)) as u32).map(ItemId).collect();
             let options = CoverTreeOptions { base, ..CoverTreeOptions::default() };
-            DenseTree::new(DensePoints::new(d, rows.to_vec())?, &ids, Metric::Euclidean, options)
+            DenseTree::watched(DensePoints::new(d, rows.to_vec())?, &ids, Metric::Euclidean, options, progress)
         };
-        run(py, None, grown).map(Self)
+        run(py, told, grown).map(Self)
     }
 
     /// The rows, in their order.

@@ -34,7 +34,7 @@ mod _native {
         shard_without, shards_of, state_of, taken, taking, word_counts, words, words_found,
     };
     #[pymodule_export]
-    use crate::errors::{CancelledError, Error, InvalidValueError};
+    use crate::errors::{CancelledError, Error};
     #[pymodule_export]
     use crate::library::Library;
     #[pymodule_export]
@@ -45,4 +45,10 @@ mod _native {
     use crate::online::{Online, max_norm};
     #[pymodule_export]
     use crate::recogniser::Recogniser;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("InvalidValueError", crate::errors::invalid_value_error(module.py())?)
+    }
 }

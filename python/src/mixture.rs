@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use tessera_core::Error;
 use tessera_core::canopy::{Constraints, Covariance, MixtureData, MixtureFit, MixtureMethod, MixtureModel, MixtureOptions, Prior};
 
-use crate::errors::{InvalidValueError, exception, refused};
+use crate::errors::{exception, invalid, refused};
 use crate::work::run;
 
 /// A mixture that was fitted to the rows of an array.
@@ -57,7 +57,7 @@ impl Mixture {
         let model = run(py, told, |progress| {
             let prior = Prior { floor, ..Prior::default() };
             let options = MixtureOptions { clusters, covariance, method, prior, seed, ..MixtureOptions::default() };
-            let mut fit = MixtureFit::new(MixtureData::new(rows, d, covariance)?, options, &Constraints::default())?;
+            let mut fit = MixtureFit::watched(MixtureData::new(rows, d, covariance)?, options, &Constraints::default(), progress)?;
             progress.begin("Fitting a mixture", iterations);
             for _ in 0..iterations {
                 fit.step(progress)?;
@@ -71,12 +71,12 @@ impl Mixture {
     /// The mixture that [`Mixture::to_json`] wrote.
     #[staticmethod]
     fn from_json(covariance: &str, json: &str) -> PyResult<Self> {
-        let model: MixtureModel = serde_json::from_str(json).map_err(|error| InvalidValueError::new_err(format!("mixture: {error}")))?;
+        let model: MixtureModel = serde_json::from_str(json).map_err(|error| invalid(format!("mixture: {error}")))?;
         Ok(Self { covariance: covariance_of(covariance)?, model: model.checked().map_err(exception)? })
     }
 
     fn to_json(&self) -> PyResult<String> {
-        serde_json::to_string(&self.model).map_err(|error| InvalidValueError::new_err(error.to_string()))
+        serde_json::to_string(&self.model).map_err(|error| invalid(error.to_string()))
     }
 
     /// The share of each cluster.

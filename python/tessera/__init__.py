@@ -11,6 +11,8 @@ What is refused is told in a sentence, as `Error`; of values and options as `Inv
 option `method` is magic, but it must be auto, em, esca, canopy1 or canopy2 True
 """
 
+from importlib.metadata import version as _version
+
 from . import _allocator as _allocator
 from ._native import CancelledError, Error, InvalidValueError
 from .library import Alike, Hit, Imported, Library, LibraryImage
@@ -19,6 +21,8 @@ from .mixture import CanopyMixture
 from .neighbors import CandidateNeighbors, CoverTreeNeighbors
 from .online import AdviserMixtureClassifier, OnlineClassifier
 from .recognition import CkmClassifier, Explanation, Matched, OwnElements, OwnKind, Picture, Piece
+
+__version__ = _version("tessera")
 
 __all__ = [
     "AdviserMixtureClassifier",

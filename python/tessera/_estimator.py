@@ -213,6 +213,53 @@ def checked_examples(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[An
     return rows, y, None
 
 
+def whole(name: str, value: Any) -> int:
+    """A whole number; a fraction is none, even 2.0."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name}: expected a whole number, found {value!r}") from None
+
+
+def centre_of(rows: Any) -> Any:
+    """What is subtracted from rows of 64 bits before they are rounded to 32; ``None`` where nothing is.
+
+    A column counts whose values lie farther from 0 than from each other: about its middle, at a multiple of so large a
+    power of two that whole numbers stay whole.
+    """
+    least, most = rows.min(axis=0), rows.max(axis=0)
+    middle, spread = least / 2 + most / 2, most / 2 - least / 2
+    with np.errstate(all="ignore"):
+        unit = 16 * np.exp2(np.ceil(np.log2(spread)))
+        centre = np.round(middle / unit) * unit
+        is_exact = middle.astype(np.float32) == middle
+    # All values are the same: they are the centre, where 32 bits cannot hold them.
+    centre = np.where(spread == 0, np.where(is_exact, 0.0, middle), centre)
+    centre[~np.isfinite(centre)] = 0.0
+    return centre if centre.any() else None
+
+
+def about(rows: Any, centre: Any) -> Any:
+    """Rows around a centre, in single precision."""
+    with np.errstate(over="ignore"):
+        return (rows if centre is None else rows - centre).astype(np.float32, copy=False)
+
+
+def centred_points(estimator: Any, X: Any, centre: Any = None, *, reset: bool, min_samples: int = 1) -> tuple[Any, Any]:
+    """As :func:`checked_points`, around a centre, which with ``reset`` is that of ``X``: so that distances between values
+    of 64 bits that lie far from 0 stay right."""
+    if (reset or centre is None) and _is_as_given(estimator, X, np.float32, reset=reset) and len(X) >= min_samples:
+        return checked_points(estimator, X, reset=reset), None
+    rows = validate_data(estimator, X, dtype=[np.float64, np.float32], order="C", reset=reset, ensure_min_samples=min_samples)
+    if reset:
+        centre = centre_of(rows) if rows.dtype == np.float64 else None
+    found = about(rows, centre)
+    if not np.isfinite(found).all():
+        # It says why not.
+        found = validate_data(estimator, rows, dtype=np.float32, order="C", reset=False)
+    return found, centre
+
+
 def checked_points(estimator: Any, X: Any, *, reset: bool) -> Any:
     """What `validate_data` makes of rows in single precision, one after another in memory. An array that is such rows
     already is only looked through."""
@@ -254,7 +301,7 @@ def shares_memory(rows: Any, X: Any) -> bool:
 
 def numbers_of(name: str, numbers: Iterable[int]) -> list[int]:
     """Numbers of images or memories."""
-    found = [operator.index(number) for number in numbers]
+    found = [whole(name, number) for number in numbers]
     wrong = [number for number in found if not 0 <= number < 2**32]
     if wrong:
         raise ValueError(f"{name}: expected numbers from 0 to {2**32 - 1}, found {wrong[0]}")

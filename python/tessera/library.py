@@ -2,15 +2,17 @@
 
 import operator
 import os
+import re
+import weakref
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import _native
-from ._progress import teller
+import numpy as np
 
-Named = int | str | os.PathLike[str]
-"""An image: its number in the library, or its path."""
+from . import _native
+from ._estimator import whole
+from ._progress import teller
 
 
 class LibraryImage(NamedTuple):
@@ -126,18 +128,27 @@ class Imported(NamedTuple):
     """How the folder was understood."""
 
 
+Named = int | str | os.PathLike[str] | LibraryImage | Hit | Alike
+"""An image: its number in the library, its path, or what the library said of it."""
+
+_OPEN: "weakref.WeakSet[Library]" = weakref.WeakSet()
+"""The libraries that this process has open to write to them."""
+
+
 class Library:
     """A library of images: the same files, locks and answers as the program's.
 
     One process has a library at a time, so close it, or use it in a ``with`` statement; several threads of that
-    process may use it, one after another. Images are told by their number or their path; one that is told twice counts
-    once. Every change is an act that ``undo`` takes back, but ``forget``.
+    process may use it, one after another. Images are told by their number (``12`` or ``"#12"``), their path, or as the
+    library gave them; one that is told twice counts once. Every change is an act that ``undo`` takes back, but
+    ``forget``.
 
     Parameters
     ----------
     folder : the folder of the library.
     create : whether a library is made where there is none.
-    read_only : whether it is only read; others may then use it too.
+    read_only : whether it is only read, as it is now; others may then use it too, and what they change is seen when it
+        is opened again.
     progress : a callable of stage, steps done and steps in all, or a bar of tqdm.
 
     Examples
@@ -157,7 +168,11 @@ class Library:
 
     def __init__(self, folder: str | os.PathLike[str], *, create: bool = False, read_only: bool = False, progress: Any = None):
         self.progress = progress
+        if not read_only:
+            _check_closed(Path(folder))
         self._native = _native.Library(Path(folder), create, read_only, teller(progress))
+        if not self.read_only:
+            _OPEN.add(self)
 
     def import_folder(self, folder: str | os.PathLike[str], *, labels: str = "auto", exclude: Iterable[str] = ()) -> Imported:
         """Takes in the images below a folder; they stay where they are. ``labels`` are read from names of
@@ -190,11 +205,11 @@ class Library:
     def search(
         self,
         words: str = "",
+        k: int = 20,
         *,
         like: Named | None = None,
         look: str | None = None,
         label: str | None = None,
-        k: int = 20,
         engine: str = "memory",
         leaves: int = 64,
     ) -> list[Hit]:
@@ -205,7 +220,7 @@ class Library:
         if engine not in ("memory", "index"):
             raise ValueError(f"engine: expected memory or index, found {engine}")
         other = None if like is None else _named(like)
-        exact = engine == "index"
+        exact, k = engine == "index", _count("k", k)
         return [Hit(*row) for row in self._native.search(words, other, look, label, k, exact, leaves, teller(self.progress))]
 
     def similar(self, image: Named, k: int = 20, *, look: str | None = None, recall: float | None = None) -> list[Alike]:
@@ -213,27 +228,28 @@ class Library:
         ``"appearance"``, ``"edges"``, ``"colours"``, ``"network"``, ``"words"``, ``"elements"``, a set of vectors that was brought, or
         the usual. ``recall`` is the share of them that an index is to find; 1 compares all. A library of many images
         makes or renews an index after the answer, where one is due."""
-        return [Alike(*row) for row in self._native.similar(_named(image), k, look, recall, teller(self.progress))]
+        found = self._native.similar(_named(image), _count("k", k), look, recall, teller(self.progress))
+        return [Alike(*row) for row in found]
 
-    def label(self, images: Iterable[Named], label: str | None) -> bool:
+    def label(self, images: Named | Iterable[Named], label: str | None) -> bool:
         """Says which class images are of; ``None``: of none. Whether that changes anything."""
-        return self._native.label([_named(image) for image in images], label)
+        return self._native.label(_all_named(images), label)
 
-    def caption(self, image: Named, captions: Iterable[str]) -> bool:
-        """Says what an image shows, in place of the captions it has. Whether that changes anything."""
-        return self._native.caption(_named(image), list(captions))
+    def caption(self, image: Named, captions: str | Iterable[str]) -> bool:
+        """Says what an image shows, in place of the captions it has: one text or several. Whether that changes anything."""
+        return self._native.caption(_named(image), texts_of(captions))
 
-    def remove(self, images: Iterable[Named]) -> bool:
+    def remove(self, images: Named | Iterable[Named]) -> bool:
         """Hides images and their influence. Whether that changes anything."""
-        return self._native.set_removed([_named(image) for image in images], True)
+        return self._native.set_removed(_all_named(images), True)
 
-    def restore(self, images: Iterable[Named]) -> bool:
+    def restore(self, images: Named | Iterable[Named]) -> bool:
         """Brings removed images back. Whether that changes anything."""
-        return self._native.set_removed([_named(image) for image in images], False)
+        return self._native.set_removed(_all_named(images), False)
 
-    def forget(self, images: Iterable[Named]) -> int:
+    def forget(self, images: Named | Iterable[Named]) -> int:
         """Purges images from the library for good; their files stay. How many."""
-        return self._native.forget([_named(image) for image in images], teller(self.progress))
+        return self._native.forget(_all_named(images), teller(self.progress))
 
     def undo(self) -> str | None:
         """Takes the last act back. Its words; ``None`` where there is none."""
@@ -295,6 +311,7 @@ class Library:
     def close(self) -> None:
         """Closes the library once other threads are done with it, so that others can open it."""
         self._native.close()
+        _OPEN.discard(self)
 
     def __enter__(self) -> "Library":
         return self
@@ -309,7 +326,37 @@ class Library:
         return f"Library({str(self._native.folder())!r})"
 
 
-def _named(image: Named) -> int | Path:
+def texts_of(captions: str | Iterable[str]) -> list[str]:
+    """Captions; a text alone is one, not one for each of its letters."""
+    return [captions] if isinstance(captions, str) else list(captions)
+
+
+def _check_closed(folder: Path) -> None:
+    """Refuses a library that this process has open: to the lock it would be another program."""
+    for other in list(_OPEN):
+        if os.path.realpath(other._native.folder()) == os.path.realpath(folder):
+            found = "found it open in this very process; go on with that, or call its close() first"
+            raise _native.Error(f"{folder}: expected a library that is not open, {found}")
+
+
+def _count(name: str, value: Any) -> int:
+    number = whole(name, value)
+    if number < 0:
+        raise ValueError(f"{name}: expected 0 or more, found {number}")
+    return number
+
+
+def _all_named(images: Named | Iterable[Named]) -> list[int | Path]:
+    if isinstance(images, (int, np.integer, str, os.PathLike, LibraryImage, Hit, Alike)):
+        return [_named(images)]
+    return [_named(image) for image in images]
+
+
+def _named(image: Any) -> int | Path:
+    if isinstance(image, (LibraryImage, Hit, Alike)):
+        return image.id
+    if isinstance(image, str) and re.fullmatch(r"#\d{1,10}", image):
+        image = int(image[1:])
     if isinstance(image, (str, os.PathLike)):
         return Path(image)
     try:

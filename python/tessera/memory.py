@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
-from ._estimator import Classes, Fitted, NativeEstimator, lock_of, numbers_of
+from ._estimator import Classes, Fitted, NativeEstimator, lock_of, numbers_of, whole
 from ._progress import teller
 
 
@@ -124,7 +124,7 @@ class MemoryTreeClassifier(ClassifierMixin, NativeEstimator):
                 ends = np.arange(len(labels) + 1)
             parts = (_rows(X), ends.astype(np.int64), labels.astype(np.int64))
             try:
-                native.learn(*parts, count, int(self.n_passes), teller(self.progress))
+                native.learn(*parts, count, whole("n_passes", self.n_passes), teller(self.progress))
             except BaseException:
                 if is_fit or not native.known():
                     raise
@@ -142,10 +142,10 @@ class MemoryTreeClassifier(ClassifierMixin, NativeEstimator):
                 raise ValueError(f"{name}: expected 1 or more, found {getattr(self, name)}")
         return _native.MemoryTree(
             several,
-            int(self.n_trees),
+            whole("n_trees", self.n_trees),
             float(self.alpha),
             float(self.leaf_factor),
-            int(self.n_reroutes),
+            whole("n_reroutes", self.n_reroutes),
             float(self.router_rate),
             float(self.scorer_rate),
             float(self.label_rate),
@@ -162,7 +162,7 @@ class MemoryTreeClassifier(ClassifierMixin, NativeEstimator):
     def predict(self, X: Any) -> Any:
         """The class of each row; with several labels 0 or 1 for each row and label."""
         (native, classes, several), X = self._asked(X)
-        labels, counts = native.predict(_rows(X), int(self.n_leaves), teller(self.progress))
+        labels, counts = native.predict(_rows(X), whole("n_leaves", self.n_leaves), teller(self.progress))
         if several:
             holds = np.zeros((X.shape[0], native.known()), dtype=np.int64)
             holds[np.repeat(np.arange(X.shape[0]), counts), labels] = 1
@@ -180,7 +180,7 @@ class MemoryTreeClassifier(ClassifierMixin, NativeEstimator):
         """Scores of the best memories for each row, best first, and their numbers in the order of
         learning: a list of arrays each, for a leaf may have fewer."""
         (native, _, _), X = self._asked(X)
-        scores, numbers, counts = native.recall(_rows(X), int(n_memories), int(self.n_leaves), teller(self.progress))
+        scores, numbers, counts = native.recall(_rows(X), whole("n_memories", n_memories), whole("n_leaves", self.n_leaves), teller(self.progress))
         ends = np.cumsum(counts)[:-1]
         return np.split(scores, ends), np.split(numbers, ends)
 

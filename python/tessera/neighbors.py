@@ -7,7 +7,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._estimator import Estimator, checked_points, shares_memory
+from ._estimator import Estimator, about, centred_points, checked_points, shares_memory, whole
 from ._progress import teller
 
 
@@ -19,6 +19,8 @@ class _Rows(NamedTuple):
     """None where the index has them."""
     option: Any
     """What the index is built by when it is read again."""
+    centre: Any
+    """What was subtracted from the rows, or None."""
 
 
 class _Neighbors(Estimator):
@@ -34,22 +36,23 @@ class _Neighbors(Estimator):
         """The index, how many neighbours are asked for, and the queries; without ``X`` the fitted rows."""
         check_is_fitted(self)
         fitted = self._fitted
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        k = whole("n_neighbors", self.n_neighbors if n_neighbors is None else n_neighbors)
         most = self.n_samples_fit_ - (X is None)
         if not 1 <= k <= most:
             raise ValueError(f"n_neighbors: expected 1 to {most}, found {k}")
-        return fitted.index, int(k), self._queries(fitted, X)
+        return fitted.index, k, self._queries(fitted, X)
 
     def _queries(self, fitted: _Rows, X: Any) -> Any:
         if X is None:
             return fitted.index.rows() if fitted.rows is None else fitted.rows
-        return checked_points(self, X, reset=False)
+        return centred_points(self, X, fitted.centre, reset=False)[0]
 
 
 class CoverTreeNeighbors(_Neighbors):
     """Exact nearest neighbours in Euclidean distance, by a cover tree; as ``NearestNeighbors``.
 
-    Values are rounded to 32 bits. Of equally near rows the lower one comes first.
+    Values are rounded to 32 bits, those of 64 bits around the middle of the fitted rows. Of equally near rows the lower
+    one comes first.
 
     Parameters
     ----------
@@ -75,9 +78,9 @@ class CoverTreeNeighbors(_Neighbors):
     def fit(self, X: Any, y: Any = None) -> "CoverTreeNeighbors":
         """Builds the tree of the rows of ``X``; ``y`` is not used. Refused or cancelled, it leaves all as it was."""
         with self._learning():
-            rows = checked_points(self, X, reset=True)
+            rows, centre = centred_points(self, X, reset=True)
             base = float(self.base)
-            self._fitted = _Rows(_native.CoverTree(rows, base), None, base)
+            self._fitted = _Rows(_native.CoverTree(rows, base, teller(self.progress)), None, base, centre)
             self.n_samples_fit_ = rows.shape[0]
         return self
 
@@ -117,15 +120,15 @@ class CoverTreeNeighbors(_Neighbors):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         if "_fitted" in state:
-            tree, _, base = state["_fitted"]
-            state["_fitted"] = (tree.rows(), base)
+            tree, _, base, centre = state["_fitted"]
+            state["_fitted"] = (tree.rows(), base, centre)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "_fitted" in state:
-            rows, base = state["_fitted"]
-            self._fitted = _Rows(_native.CoverTree(rows, base), None, base)
+            rows, base, centre = state["_fitted"]
+            self._fitted = _Rows(_native.CoverTree(rows, base), None, base, centre)
 
 
 class CandidateNeighbors(_Neighbors):
@@ -138,7 +141,8 @@ class CandidateNeighbors(_Neighbors):
     choose; ``recall_`` is the share of true neighbours found for the other half. Fewer than 2,000
     rows are all compared.
 
-    Values are rounded to 32 bits. One seed gives one answer on any number of threads.
+    Values are rounded to 32 bits, for Euclidean distances those of 64 bits around the middle of the fitted rows. One
+    seed gives one answer on any number of threads.
 
     Parameters
     ----------
@@ -193,11 +197,13 @@ class CandidateNeighbors(_Neighbors):
         that will be asked; without them rows are held back, and all is grown twice. Refused or cancelled, it leaves
         all as it was."""
         with self._learning():
-            rows = checked_points(self, X, reset=True)
+            # An angle is that at 0.
+            is_about = self.metric == "euclidean"
+            rows, centre = centred_points(self, X, reset=True) if is_about else (checked_points(self, X, reset=True), None)
             if not 0 < self.recall <= 1:
                 raise ValueError(f"recall: expected a number above 0 and at most 1, found {self.recall}")
             for name in ["n_neighbors", "n_trees"]:
-                if getattr(self, name) < 1:
+                if whole(name, getattr(self, name)) < 1:
                     raise ValueError(f"{name}: expected 1 or more, found {getattr(self, name)}")
             rng = check_random_state(self.random_state)
             rest, none = None, np.empty((0, rows.shape[1]), dtype=np.float32)
@@ -205,7 +211,7 @@ class CandidateNeighbors(_Neighbors):
             if len(rows) < 2000:
                 pass
             elif queries is not None:
-                queries = check_array(queries, dtype=np.float32, ensure_min_samples=2)
+                queries = about(check_array(queries, dtype=[np.float64, np.float32], ensure_min_samples=2), centre)
                 if queries.shape[1] != rows.shape[1]:
                     raise ValueError(f"queries: expected rows of {rows.shape[1]} values, found {queries.shape[1]}")
                 tuned, checked = queries[::2], queries[1::2]
@@ -218,18 +224,18 @@ class CandidateNeighbors(_Neighbors):
                 rest,
                 np.ascontiguousarray(tuned),
                 np.ascontiguousarray(checked),
-                int(self.n_neighbors),
+                whole("n_neighbors", self.n_neighbors),
                 float(self.recall),
                 metric,
                 self.trees,
                 self.selection,
-                int(self.n_trees),
+                whole("n_trees", self.n_trees),
                 int(rng.randint(2**31 - 1)),
                 teller(self.progress),
             )
             rows = rows.copy() if shares_memory(rows, X) else rows
             rows.flags.writeable = False
-            self._fitted = _Rows(index, rows, metric)
+            self._fitted = _Rows(index, rows, metric, centre)
             self.n_samples_fit_ = rows.shape[0]
             self.recall_ = index.recall()
             self.n_candidates_ = index.compared()
@@ -253,15 +259,15 @@ class CandidateNeighbors(_Neighbors):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         if "_fitted" in state:
-            index, rows, metric = state["_fitted"]
-            state["_fitted"] = (index.state(), rows, metric)
+            index, *others = state["_fitted"]
+            state["_fitted"] = (index.state(), *others)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "_fitted" in state:
-            written, rows, metric = state["_fitted"]
-            self._fitted = _Rows(_native.Candidates.restored(rows, metric, written), rows, metric)
+            written, rows, metric, centre = state["_fitted"]
+            self._fitted = _Rows(_native.Candidates.restored(rows, metric, written), rows, metric, centre)
 
 
 def _split(distances: Any, rows: Any, counts: Any) -> list[tuple[Any, Any]]:

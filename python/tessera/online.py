@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._estimator import Classes, Fitted, NativeEstimator, checked_examples, checked_rows
+from ._estimator import Classes, Fitted, NativeEstimator, checked_examples, checked_rows, whole
 from ._progress import teller
 
 Learner = TypeVar("Learner", bound="_RowByRow")
@@ -28,7 +28,7 @@ class _RowByRow(ClassifierMixin, NativeEstimator):
 
     def fit(self: Learner, X: Any, y: Any) -> Learner:
         """Learns the rows of ``X`` from nothing. Refused or cancelled, it leaves all as it was."""
-        if self.max_iter < 1:
+        if whole("max_iter", self.max_iter) < 1:
             raise ValueError(f"max_iter: expected 1 or more, found {self.max_iter}")
         with self._learning():
             rows, y, max_norm = checked_examples(self, X, y, reset=True)
@@ -94,6 +94,9 @@ class OnlineClassifier(_RowByRow):
 
     Each row is first guessed and then learned; ``n_mistakes_`` counts wrong guesses. Rows are
     divided by ``scale``, and what is still longer than 1 is shortened to that.
+
+    Contextual search, which ``"served"`` runs too, keeps a region for each two classes: it is for some dozens of classes and
+    columns. 500 rows of 64 columns and 400 classes took 17 s, ``"averaged"`` 0.01 s. No learner takes more than 1,024 classes.
 
     Parameters
     ----------
@@ -243,7 +246,8 @@ class AdviserMixtureClassifier(_RowByRow):
         self.progress = progress
 
     def _native_of(self, columns: int, scale: float, seed: int) -> Any:
-        return _native.Advisers(columns, list(self.advisers), scale, seed)
+        advisers = [self.advisers] if isinstance(self.advisers, str) else list(self.advisers)
+        return _native.Advisers(columns, advisers, scale, seed)
 
     def predict_proba(self, X: Any) -> Any:
         """The chance of each class for each row, by the adviser or the mixture that suggests; 0 for classes that no row

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._drawing import draw
-from ._estimator import Estimator, lock_of, numbers_of
+from ._estimator import Estimator, lock_of, numbers_of, whole
 from ._progress import teller
 
 
@@ -196,7 +196,7 @@ class CkmClassifier(ClassifierMixin, Estimator):
     ----------
     elements : which pieces are compared: corners ``"orb"``, gradients ``"hog"``, ``"colour"``, all three
         ``"mixed"``, cells of a convolutional ``"network"``, or ``"all"``; or an `OwnKind`, or several, and images are
-        then `OwnElements`.
+        then `OwnElements`. On photographs ``"network"`` and ``"all"`` are mostly far ahead; the network comes with the package.
     subject : what is in the images: single ``"object"``s, ``"scene"``s or ``"texture"``s.
     side : the longer side of an image as it is compared, 16 to 1024.
     decompositions : ways to compose an image of pieces that are tried, 1 to 1024.
@@ -295,14 +295,15 @@ class CkmClassifier(ClassifierMixin, Estimator):
             (kind.name, (int(kind.dimension), kind.low, kind.high), [kind.rho, kind.cost, kind.reach, kind.pair_bonus, kind.weight])
             for kind in kinds
         ]
-        options = (int(self.side), int(self.decompositions), int(self.neighbours), self.search, seed)
+        side, decompositions = whole("side", self.side), whole("decompositions", self.decompositions)
+        options = (side, decompositions, whole("neighbours", self.neighbours), self.search, seed)
         return _native.Recogniser("mixed" if own else self.elements, own, self.subject, *options)
 
     def _calibrate(self, native: Any, seed: int) -> None:
         native.judge(True, self.weights == "learned", seed, teller(self.progress))
 
     def _learn(self, model: _Model, X: Any, y: Any, groups: Any, ids: Iterable[int] | None) -> _Model:
-        images = [_image(image) for image in X]
+        images = [_image(image) for image in several(X, "X")]
         y = column_or_1d(np.asarray(y))
         if len(y):
             check_classification_targets(y)
@@ -369,14 +370,14 @@ class CkmClassifier(ClassifierMixin, Estimator):
         """The score of each class for each image; with two classes how much larger that of the second is."""
         check_is_fitted(self)
         model = self._model
-        names, scores = model.native.scores([_image(image) for image in X], teller(self.progress))
+        names, scores = model.native.scores([_image(image) for image in several(X, "X")], teller(self.progress))
         scores = scores.reshape(-1, len(names))[:, model.sorted(names)[1]] if names else scores.reshape(-1, 0)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _predict(self, X: Any) -> tuple[Any, Any, int]:
         check_is_fitted(self)
         model = self._model
-        names, found, judged = model.native.predict([_image(image) for image in X], teller(self.progress))
+        names, found, judged = model.native.predict([_image(image) for image in several(X, "X")], teller(self.progress))
         if any(best < 0 for best, _ in found):
             raise ValueError("There are no classes: nothing was learned, or all was forgotten. Learn some images first.")
         labels = np.array([model.label(name) for name in names])
@@ -496,6 +497,15 @@ def _opened(image: Any) -> Any:
     if isinstance(image, OwnElements):
         raise ValueError("image: expected a path, pixels or a picture, for that is drawn, found elements of your own")
     return Image.fromarray(_image(image))
+
+
+def several(X: Any, name: str) -> list[Any]:
+    """Each of several images. One alone is refused: taken apart it would be others."""
+    is_path = isinstance(X, (str, os.PathLike, OwnElements)) or (hasattr(X, "convert") and hasattr(X, "mode"))
+    is_picture = isinstance(X, np.ndarray) and (X.ndim == 2 or (X.ndim == 3 and X.shape[-1] == 3)) and X.dtype == np.uint8
+    if is_path or is_picture:
+        raise ValueError(f"{name}: expected several images, such as a list of them, found one; put it in a list")
+    return list(X)
 
 
 def _image(image: Any) -> Any:

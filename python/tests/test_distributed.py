@@ -176,6 +176,47 @@ def test_images_are_added_once_and_forgotten_for_good(photos, tmp_path):
         other.add([{"place": tmp_path / "new.png"}])
 
 
+def test_images_are_told_in_more_ways_and_refused_in_sentences(photos, tmp_path):
+    collection = Collection(tmp_path / "collection", create=True, elements="colour")
+    first, second = photos / "sea" / "sea_1.png", photos / "wren" / "wren_2.png"
+    added = collection.add([str(first), {"place": second, "captions": "a wren sings", "label": "wren"}])
+    assert added.images == 2 and collection.search("sings")[0].caption == "a wren sings"
+    for wrong, said in [
+        (str(first), "images: expected several"),
+        ([{"label": "sea"}], "dictionaries with a place, found"),
+        ([{"place": first, "lable": "sea", "caption": "the sea"}], "expected place, label, group and captions, found caption, lable"),
+        ([3], "expected places, or dictionaries with a place, found 3"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            collection.add(wrong)
+    with pytest.raises(tessera.Error, match="nowhere: expected a folder of images, found nothing"):
+        collection.listed(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="images: expected several images"):
+        collection.recognise(str(first))
+    # What it says of places and hashes can be asked about.
+    place = collection.listed(photos / "wren")[0]["place"]
+    assert place.startswith("file://") and collection.recognise([place, second])[1].label == "wren"
+    assert collection.recognise([second])[0].confidence is None
+    near = collection.similar([place], 2)[0]
+    known = collection.images([hit.image for hit in near] + ["00" * 16])
+    assert [image.image for image in known] == [hit.image for hit in near] and (str(second), "wren") in [row[1:3] for row in known]
+    assert repr(collection).endswith("2 images, version 1)")
+    # Another process replaced the shards meanwhile: that is the reason, not a lost file.
+    other = Collection(tmp_path / "collection")
+    collection.forget([near[0].image])
+    with pytest.raises(tessera.Error, match="expected version 1, found 2; one process at a time changes a collection: open it anew"):
+        other.similar([second])
+
+
+def test_collections_in_memory_are_asked_by_url(photos):
+    import fsspec
+
+    fsspec.filesystem("memory").pipe_file("/asked/wren.png", (photos / "wren" / "wren_2.png").read_bytes())
+    collection = Collection("memory://asked-collection", create=True, elements="colour")
+    collection.add(["memory://asked/wren.png"])
+    assert collection.similar(["memory://asked/wren.png"], 1)[0][0].likeness > 0.999
+
+
 def test_of_two_that_change_a_version_one_is_refused(photos, tmp_path):
     Collection(tmp_path / "collection", create=True, elements="colour")
     for i in range(3):

@@ -198,7 +198,56 @@ def test_ctrl_c_cancels():
     assert "KeyboardInterrupt" in ended.stderr and "Cancelled" not in ended.stderr
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.int64])
+def test_values_far_from_zero_are_told_apart(kind):
+    # Metres of a map, of which 32 bits tell no two of a half apart.
+    rows = (np.random.default_rng(2).uniform(0, 400, (2500, 2)) + [500_000, 5_200_000]).astype(kind)
+    asked = rows[:200] + 1
+    distances, _ = NearestNeighbors(n_neighbors=3, algorithm="kd_tree").fit(rows).kneighbors(asked)
+    for ours in [CoverTreeNeighbors(3).fit(rows), CandidateNeighbors(3, recall=1, random_state=0).fit(rows)]:
+        for index in [ours, pickle.loads(pickle.dumps(ours))]:
+            found, _ = index.kneighbors(asked)
+            assert np.isclose(found, distances, rtol=1e-3, atol=2e-3).mean() > (0.99 if index is ours else 0.98)
+    exact = CoverTreeNeighbors(3).fit(rows)
+    assert np.allclose(exact.kneighbors(asked)[0], distances, rtol=1e-3, atol=2e-3)
+    assert np.allclose(exact.kneighbors()[0][:, 0], NearestNeighbors(n_neighbors=1, algorithm="kd_tree").fit(rows).kneighbors()[0][:, 0], atol=2e-3)
+    # Times of two days, a hundred seconds apart.
+    times = np.concatenate([np.random.default_rng(i).normal(1_700_000_000 + 100 * i, 3, (300, 1)) for i in range(2)])
+    mixture = CanopyMixture(2, random_state=0).fit(times)
+    assert np.allclose(np.sort(mixture.means_.ravel()) - 1_700_000_000, [0, 100], atol=1)
+    assert np.allclose(mixture.covariances_, 9, atol=2)
+    again = pickle.loads(pickle.dumps(mixture))
+    assert np.array_equal(again.predict(times), mixture.predict(times)) and len(set(mixture.predict(times)[:300])) == 1
+    # Rows of 32 bits are as they are, and so are those of 64 near 0.
+    near = points().astype(np.float64)
+    assert np.array_equal(CoverTreeNeighbors().fit(near).kneighbors()[0], CoverTreeNeighbors().fit(points()).kneighbors()[0])
+
+
+def test_trees_tell_their_progress_and_are_cancelled():
+    rows = points(30_000, 8)
+    for make in [lambda told: CoverTreeNeighbors(progress=told), lambda told: CanopyMixture(40, method="canopy2", max_iter=1, progress=told)]:
+        stages = set()
+        make(lambda stage, done, total: stages.add(stage)).fit(rows)
+        assert "Building a cover tree" in stages
+
+        def stop(stage, done, total):
+            if stage == "Building a cover tree":
+                raise KeyError(stage)
+
+        with pytest.raises(KeyError):
+            make(stop).fit(rows)
+
+
 def test_errors_are_sentences():
+    for wrong in [{"n_components": 2.0}, {"max_iter": "3"}]:
+        with pytest.raises(ValueError, match="expected a whole number, found"):
+            CanopyMixture(**wrong).fit(points())
+    with pytest.raises(ValueError, match="n_neighbors: expected a whole number, found 2.5"):
+        CoverTreeNeighbors().fit(points()).kneighbors(points(), 2.5)
+    with pytest.raises(ValueError, match="progress: expected a callable, or a bar"):
+        CanopyMixture(progress=True).fit(points())
+    # It is caught as what scikit-learn itself refuses.
+    assert issubclass(tessera.InvalidValueError, ValueError) and issubclass(tessera.InvalidValueError, tessera.Error)
     with pytest.raises(tessera.InvalidValueError, match="option `method` is magic, but it must be auto, em"):
         CanopyMixture(method="magic").fit(groups())
     for options in [{"metric": "taste"}, {"trees": "oak"}, {"selection": "none"}]:

@@ -62,9 +62,10 @@ def test_a_worker_that_is_busy_with_the_work_of_others_does_not_hang(photos, tmp
     here = made(photos, tmp_path / "collection", 3)
     once = repr(here.similar([paint(5)], 24))
     with Client(healthy.address, set_as_default=False) as others, Collection(tmp_path / "collection", client=healthy.address) as collection:
+        others.wait_for_workers(healthy.n_workers)
         collection.similar([paint(5)], 24)
         before = set(others.scheduler_info()["workers"])
-        slow = others.map(time.sleep, [12, 12.5], pure=False)
+        slow = [others.submit(time.sleep, 12, pure=False, workers=[worker]) for worker in before]
         time.sleep(1)
         collection.timeout = 4
         begun = time.monotonic()

@@ -134,10 +134,28 @@ def test_closing_waits_for_other_threads(folder):
 def test_one_process_has_a_library(folder):
     with Library(folder / "a.tessera", create=True) as library:
         library.import_folder(folder / "images")
-        with pytest.raises(tessera.Error, match="a.tessera"):
-            Library(folder / "a.tessera")
+        with pytest.raises(tessera.Error, match="a.tessera: .* open in this very process; go on with that"):
+            Library(folder / "images" / ".." / "a.tessera")
+        with Library(folder / "b.tessera", create=True) as other:
+            assert len(other) == 0
         with pytest.raises(TypeError):
             pickle.dumps(library)
+
+
+def test_what_the_library_gave_names_images_too(folder):
+    with Library(folder / "a.tessera", create=True) as library:
+        library.import_folder(folder / "images")
+        first, second = library.images[:2]
+        assert library.label(first, "treasure") and library.label([second, f"#{library.images[2].id}"], "treasure")
+        hits = library.search("treasure", 2)
+        assert len(hits) == 2 and library.label(hits, "found") and library.classes.count("found") == 1
+        assert library.similar(first, 1)[0].id != first.id and library.label(str(second.path), None)
+        # A text is one caption, not one for each letter.
+        assert library.caption(first, "a white corner") and library.images[0].captions == ["a white corner"]
+        with pytest.raises(ValueError, match="k: expected 0 or more, found -1"):
+            library.search("treasure", -1)
+    with Library(folder / "a.tessera") as library:
+        assert library.images[0].captions == ["a white corner"]
 
 
 def test_a_library_that_is_only_read_is_not_changed(folder):

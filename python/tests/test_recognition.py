@@ -101,6 +101,9 @@ def test_models_are_saved_pickled_and_cloned(tmp_path):
 
 def test_errors_are_sentences(tmp_path):
     X, y = painted(1, 1)
+    for alone in [X[0], X[0][:, :, 0], "one.png", tmp_path / "one.png", Image.fromarray(X[0])]:
+        with pytest.raises(ValueError, match="X: expected several images, such as a list of them, found one"):
+            CkmClassifier().fit(alone, y)
     for options, said in [
         ({"elements": "smell"}, "option `elements` is smell, but it must be orb, hog"),
         ({"subject": "sea"}, "option `subject` is sea, but it must be object, scene or texture"),

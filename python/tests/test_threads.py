@@ -179,7 +179,8 @@ def test_a_machine_is_as_it_was_when_a_fit_is_cancelled():
 def test_work_that_has_ended_is_not_thrown_away(monkeypatch):
     told = []
     monkeypatch.setattr(sys, "unraisablehook", told.append)
-    tree = CoverTreeNeighbors(1, progress=stop).fit([[0.0], [4.0]])
+    tree = CoverTreeNeighbors(1).fit([[0.0], [4.0]])
+    tree.progress = stop
     # It is told once, when all is done; but not where the machine is so busy that this takes long.
     for _ in range(20):
         try:

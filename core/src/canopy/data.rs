@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::linalg::single::direction;
 use crate::nearest::{Distance as _, Metric};
+use crate::progress::Progress;
 
 /// Points that are looked at together where there are no groups.
 const GROUP: usize = 64;
@@ -96,15 +97,15 @@ impl MixtureData {
     /// points. Equal on any number of threads. See [`crate::cover_tree`] for the time that takes.
     ///
     /// # Errors
-    /// None for data that [`MixtureData::new`] has made.
-    pub fn group(&mut self, surrogates: usize) -> Result<()> {
+    /// [`crate::Error::Cancelled`]: the data is lost then.
+    pub fn group(&mut self, surrogates: usize, progress: &Progress) -> Result<()> {
         let n = self.len();
         if n == 0 {
             return Ok(());
         }
         let places: Vec<ItemId> = (0..n as u32).map(ItemId).collect();
         let points = DensePoints::new(self.d, std::mem::take(&mut self.rows))?;
-        let tree = DenseTree::new(points, &places, Metric::Euclidean, CoverTreeOptions::default())?;
+        let tree = DenseTree::watched(points, &places, Metric::Euclidean, CoverTreeOptions::default(), progress)?;
         let surrogates = tree.surrogates(surrogates);
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); surrogates.nodes.len()];
         // A surrogate comes before the nodes below it.

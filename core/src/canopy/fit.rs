@@ -81,6 +81,14 @@ impl MixtureFit {
     /// [`Error::Value`] for no points, no clusters, more clusters than points, first means of
     /// another number, or constraints that cannot hold.
     pub fn new(data: MixtureData, options: MixtureOptions, constraints: &Constraints) -> Result<Self> {
+        Self::watched(data, options, constraints, &Progress::default())
+    }
+
+    /// As [`MixtureFit::new`], with progress.
+    ///
+    /// # Errors
+    /// As [`MixtureFit::new`], and [`Error::Cancelled`].
+    pub fn watched(data: MixtureData, options: MixtureOptions, constraints: &Constraints, progress: &Progress) -> Result<Self> {
         let (n, k) = (data.len(), options.clusters);
         if k == 0 || k > n {
             return Err(Error::value("clusters", format!("1 to {n}, the number of points"), k.to_string()));
@@ -89,20 +97,30 @@ impl MixtureFit {
             return Err(Error::value("points", "points that were taken over for clusters of this shape", format!("{:?}", data.covariance)));
         }
         let mut rng = random::seeded(options.seed);
-        let middles = start::means(&data, k, &options.start, &mut rng)?;
+        let middles = start::means(&data, k, &options.start, &mut rng, progress)?;
         let spread = first_spread(&data, &options);
         let parameters: Vec<Parameters> =
             middles.chunks_exact(data.d).map(|middle| Parameters { middle: middle.to_vec(), spread: spread.clone() }).collect();
         let model = MixtureModel::new(options.covariance, data.centre.clone(), parameters, vec![-(k as f64).ln(); k]);
         let state = MixtureState { model, assigned: vec![NONE; n], iterations: 0 };
-        Self::resumed(data, options, constraints, state)
+        Self::go_on(data, options, constraints, state, progress)
     }
 
     /// Goes on with a fit that was kept.
     ///
     /// # Errors
     /// [`Error::Value`] when the state is not one of these points and options.
-    pub fn resumed(mut data: MixtureData, options: MixtureOptions, constraints: &Constraints, state: MixtureState) -> Result<Self> {
+    pub fn resumed(data: MixtureData, options: MixtureOptions, constraints: &Constraints, state: MixtureState) -> Result<Self> {
+        Self::go_on(data, options, constraints, state, &Progress::default())
+    }
+
+    fn go_on(
+        mut data: MixtureData,
+        options: MixtureOptions,
+        constraints: &Constraints,
+        state: MixtureState,
+        progress: &Progress,
+    ) -> Result<Self> {
         let (n, k) = (data.len(), options.clusters);
         let fits = state.assigned.len() == n && state.assigned.iter().all(|cluster| *cluster == NONE || (*cluster as usize) < k);
         if !fits || !state.model.fits(options.covariance, data.d, k) {
@@ -111,7 +129,7 @@ impl MixtureFit {
         }
         let needs_groups = matches!(options.chosen(data.d), MixtureMethod::Canopy1 | MixtureMethod::Canopy2);
         if needs_groups && !data.is_grouped() {
-            data.group(n.div_ceil(options.surrogate_points()))?;
+            data.group(n.div_ceil(options.surrogate_points()), progress)?;
         }
         let mut places = vec![0u32; n];
         data.order.iter().zip(0..).for_each(|(point, place)| places[*point as usize] = place);

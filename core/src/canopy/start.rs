@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::linalg::single::squared_distances;
 use crate::nearest::Metric;
+use crate::progress::Progress;
 use crate::random::{Rng, drawn};
 
 /// Points that one parallel task compares.
@@ -32,7 +33,7 @@ pub enum ClusterStart {
 }
 
 /// The first means of `k` clusters, `(k, d)`, around the centre of the data.
-pub(super) fn means(data: &MixtureData, k: usize, start: &ClusterStart, rng: &mut Rng) -> Result<Vec<f64>> {
+pub(super) fn means(data: &MixtureData, k: usize, start: &ClusterStart, rng: &mut Rng, progress: &Progress) -> Result<Vec<f64>> {
     let rows = |places: &[usize]| places.iter().flat_map(|place| data.row(*place)).map(|value| f64::from(*value)).collect();
     // Numbers of points are drawn, not places, so that grouping changes nothing.
     let places = || {
@@ -55,11 +56,12 @@ pub(super) fn means(data: &MixtureData, k: usize, start: &ClusterStart, rng: &mu
             sums.chunks_mut(data.d).zip(counts).for_each(|(sums, count)| sums.iter_mut().for_each(|sum| *sum /= count.max(1.0)));
             sums
         }
-        ClusterStart::KMeansPlusPlus => rows(&plus_plus(data, &places(), k, rng)),
+        ClusterStart::KMeansPlusPlus => rows(&plus_plus(data, &places(), k, rng, progress)?),
         ClusterStart::CoverTree => {
             let ids: Vec<ItemId> = (0..data.len() as u32).map(ItemId).collect();
             let points = places().into_iter().flat_map(|place| data.row(place)).copied().collect();
-            let tree = DenseTree::new(DensePoints::new(data.d, points)?, &ids, Metric::Euclidean, CoverTreeOptions::default())?;
+            let points = DensePoints::new(data.d, points)?;
+            let tree = DenseTree::watched(points, &ids, Metric::Euclidean, CoverTreeOptions::default(), progress)?;
             let mut nodes = tree.surrogates(k).nodes;
             nodes.truncate(k);
             let mut means: Vec<f64> = nodes.iter().flat_map(|node| tree.point(*node)).map(|value| f64::from(*value)).collect();
@@ -85,11 +87,13 @@ const GREEDY: usize = 256;
 
 /// The places of k points by k-means++; up to [`GREEDY`] of them greedily: of 2 + ln k candidates
 /// the one that lowers the sum of squares most. O(n k d), greedily O(n k log k d).
-fn plus_plus(data: &MixtureData, places: &[usize], k: usize, rng: &mut Rng) -> Vec<usize> {
+fn plus_plus(data: &MixtureData, places: &[usize], k: usize, rng: &mut Rng, progress: &Progress) -> Result<Vec<usize>> {
+    progress.begin("Choosing where clusters begin", k as u64);
     let candidates = if k <= GREEDY { 2 + (k as f64).ln() as usize } else { 1 };
     let mut chosen = vec![places[rng.random_range(0..data.len())]];
     let mut nearest = nearer(data, chosen[0], &vec![f32::INFINITY; data.len()]);
     while chosen.len() < k {
+        progress.step()?;
         let total: f64 = places.iter().map(|place| f64::from(nearest[*place])).sum();
         let mut best: Option<(f64, usize, Vec<f32>)> = None;
         for _ in 0..candidates {
@@ -111,7 +115,7 @@ fn plus_plus(data: &MixtureData, places: &[usize], k: usize, rng: &mut Rng) -> V
             nearest = own;
         }
     }
-    chosen
+    Ok(chosen)
 }
 
 /// The squared distance of each row to the nearest of those before and of a new one.

@@ -3,8 +3,10 @@
 use rayon::prelude::*;
 
 use super::{CoverTree, NONE, TreeNode, TreePoints};
+use crate::error::Result;
 use crate::ids::ItemId;
 use crate::nearest::Distance;
+use crate::progress::Progress;
 
 /// Points from which on a node's work is shared between threads.
 const SHARED: usize = 2048;
@@ -31,7 +33,10 @@ struct Planned {
 
 impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
     /// Makes this the tree of all of `points`, of which none fails the distance's check.
-    pub(super) fn build(&mut self, points: S, ids: &[ItemId]) {
+    ///
+    /// # Errors
+    /// [`crate::Error::Cancelled`]: it is no tree then.
+    pub(super) fn build(&mut self, points: S, ids: &[ItemId], progress: &Progress) -> Result<()> {
         let n = points.count();
         self.nodes.clear();
         self.places.clear();
@@ -41,22 +46,37 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
         self.root = NONE;
         self.points = points;
         if n == 0 {
-            return;
+            return Ok(());
         }
+        progress.begin("Building a cover tree", n as u64);
         let root = self.points.middle() as u32;
         let mut rest: Vec<Waiting> =
             (0..n as u32).filter(|i| *i != root).map(|point| Waiting { point, distance: f64::INFINITY, centre: 0 }).collect();
         self.measure(root, 0, &[], &mut rest);
         let farthest = rest.iter().fold(0.0, |most: f64, waiting| most.max(waiting.distance));
         let mut planned = Vec::with_capacity(n);
-        self.plan(root, 0.0, level_of(farthest, self.options.base), &mut rest, &mut planned);
+        let is_shared = rest.len() >= SHARED;
+        self.plan(root, 0.0, level_of(farthest, self.options.base), &mut rest, &mut planned, progress)?;
+        if !is_shared {
+            progress.steps(n as u64)?;
+        }
         self.points = self.points.ordered(&planned.iter().map(|node| node.point).collect::<Vec<_>>());
         self.number(planned, ids);
+        Ok(())
     }
 
     /// Adds the subtree of a point that is to have `rest` below it, each with its distance to it:
-    /// in the order in which nodes come before those below them.
-    fn plan(&self, point: u32, parent_distance: f64, level: i32, rest: &mut [Waiting], planned: &mut Vec<Planned>) {
+    /// in the order in which nodes come before those below them. Where work is shared between
+    /// threads, steps are counted: the points of each part that is not.
+    fn plan(
+        &self,
+        point: u32,
+        parent_distance: f64,
+        level: i32,
+        rest: &mut [Waiting],
+        planned: &mut Vec<Planned>,
+        progress: &Progress,
+    ) -> Result<()> {
         let copies: Vec<u32> = rest.iter().filter(|waiting| waiting.distance == 0.0).map(|waiting| waiting.point).collect();
         let mut kept = 0;
         for i in 0..rest.len() {
@@ -70,8 +90,9 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
         let number = planned.len();
         planned.push(Planned { point, level, size: 1, radius, parent_distance, copies });
         if rest.is_empty() {
-            return;
+            return Ok(());
         }
+        let is_shared = rest.len() >= SHARED;
         let cover = self.cover(level - 1);
         let mut centres: Vec<(u32, f64)> = Vec::new();
         // The centres so far, and how far each is from the new one.
@@ -81,6 +102,9 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
         let mut own: Vec<bool> = vec![false; rest.len()];
         rest.iter_mut().for_each(|waiting| waiting.distance = f64::INFINITY);
         loop {
+            if is_shared {
+                progress.steps(0)?;
+            }
             let centre = rest[next].point;
             own[next] = true;
             apart.clear();
@@ -92,7 +116,6 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
                 break;
             }
         }
-        let is_shared = rest.len() >= SHARED;
         let sizes = group(rest, &own, centres.len());
         drop((to_parent, own));
         let mut left = &mut rest[..];
@@ -100,17 +123,23 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
         let level = level - 1;
         if is_shared {
             let of = |((centre, distance), group): ((u32, f64), &mut [Waiting])| {
-                let mut planned = Vec::with_capacity(group.len() + 1);
-                self.plan(centre, distance, level, group, &mut planned);
-                planned
+                let (size, mut planned) = (group.len(), Vec::with_capacity(group.len() + 1));
+                self.plan(centre, distance, level, group, &mut planned, progress)?;
+                if size < SHARED {
+                    progress.steps(size as u64 + 1)?;
+                }
+                Ok(planned)
             };
             let groups: Vec<&mut [Waiting]> = groups.collect();
-            let parts: Vec<Vec<Planned>> = centres.into_par_iter().zip(groups).map(of).collect();
+            let parts: Vec<Vec<Planned>> = centres.into_par_iter().zip(groups).map(of).collect::<Result<_>>()?;
             parts.into_iter().for_each(|part| planned.extend(part));
         } else {
-            centres.into_iter().zip(groups).for_each(|((centre, distance), group)| self.plan(centre, distance, level, group, planned));
+            for ((centre, distance), group) in centres.into_iter().zip(groups) {
+                self.plan(centre, distance, level, group, planned, progress)?;
+            }
         }
         planned[number].size = (planned.len() - number) as u32;
+        Ok(())
     }
 
     /// Notes the new centre for all points that are nearer to it than to those before it, from

@@ -5,6 +5,7 @@ use super::{CoverTree, NONE, TreeNode, TreePoints};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::nearest::{Distance, Dynamic, taken};
+use crate::progress::Progress;
 
 /// Changes after which a tree is built anew, at least.
 const CHANGES: usize = 256;
@@ -19,7 +20,8 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
     fn rebuild(&mut self) {
         let (nodes, ids) = self.all();
         let points = self.points.ordered(&nodes);
-        self.build(points, &ids);
+        // Nothing cancels it.
+        let _ = self.build(points, &ids, &Progress::default());
     }
 
     /// Counts a change, and builds the tree anew when there were as many as half of the points.

@@ -33,6 +33,7 @@ pub use shape::{Surrogates, TreeStatistics};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::nearest::{Distance, Metric, taken};
+use crate::progress::Progress;
 
 /// The base of levels that is quickest in Izbicki and Shelton's experiments, and in ours.
 pub const BASE: f64 = 1.3;
@@ -118,6 +119,14 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
     /// As [`CoverTree::empty`]; [`Error::Value`] when a point cannot be compared with the others,
     /// there are not as many identifiers as points, or two are equal.
     pub fn new(points: S, ids: &[ItemId], distance: D, options: CoverTreeOptions) -> Result<Self> {
+        Self::watched(points, ids, distance, options, &Progress::default())
+    }
+
+    /// As [`CoverTree::new`], with progress: a step for each point.
+    ///
+    /// # Errors
+    /// As [`CoverTree::new`], and [`Error::Cancelled`].
+    pub fn watched(points: S, ids: &[ItemId], distance: D, options: CoverTreeOptions, progress: &Progress) -> Result<Self> {
         let mut tree = Self::empty(points.ordered(&[]), distance, options)?;
         if ids.len() != points.count() {
             return Err(Error::value("identifiers", format!("one for each of {} points", points.count()), ids.len().to_string()));
@@ -130,7 +139,7 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
         if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(taken(twice[0]));
         }
-        tree.build(points, ids);
+        tree.build(points, ids, progress)?;
         Ok(tree)
     }
 

@@ -84,12 +84,11 @@ pub fn run(values: Vec<f32>, d: usize, classes: Option<&[u32]>, run: &MixtureRun
     drop(fitted);
     let mut tree_s = 0.0;
     if matches!(run.options.chosen(d), MixtureMethod::Canopy1 | MixtureMethod::Canopy2) && !data.is_empty() {
-        progress.begin("Building the tree of the points", 0);
         let tree = Instant::now();
-        data.group(data.len().div_ceil(run.options.surrogate_points()))?;
+        data.group(data.len().div_ceil(run.options.surrogate_points()), progress)?;
         tree_s = tree.elapsed().as_secs_f64();
     }
-    let mut fit = MixtureFit::new(data, run.options.clone(), &Constraints::default())?;
+    let mut fit = MixtureFit::watched(data, run.options.clone(), &Constraints::default(), progress)?;
     let setup_s = begun.elapsed().as_secs_f64();
     progress.begin("Fitting the mixture", run.iterations as u64);
     let (mut reports, mut seconds, mut total_s) = (Vec::new(), 0.0, setup_s);

@@ -17,7 +17,7 @@ True
 """
 
 from ._errors import ClusterLostError, LeftOutWarning, ShardError, VersionsDifferError
-from .collection import Added, Answers, Clustered, Collection, Copy, Near, Recognised, Report, Worded
+from .collection import Added, Answers, Clustered, Collection, CollectionImage, Copy, Near, Recognised, Report, Worded
 
 __all__ = [
     "Added",
@@ -25,6 +25,7 @@ __all__ = [
     "ClusterLostError",
     "Clustered",
     "Collection",
+    "CollectionImage",
     "Copy",
     "LeftOutWarning",
     "Near",

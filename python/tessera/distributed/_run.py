@@ -125,6 +125,8 @@ class OnDask:
             self._client = Client(client, timeout=max(1, patience), set_as_default=False) if self._own else client
         except (OSError, TimeoutError) as error:
             raise ClusterLostError(f"expected a Dask scheduler at {client}, found none within {patience:g} seconds: {error}") from None
+        if self._client.scheduler is None:
+            raise ClusterLostError("expected a client of Dask that is connected, found one that was closed: make a new one")
         self._address = self._client.scheduler.address
         self._security = self._client.security
         self._blamed: set[str] = set()

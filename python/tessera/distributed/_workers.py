@@ -4,9 +4,12 @@ import hashlib
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
+from pathlib import Path
 from typing import IO, Any
 
 from .. import _native
@@ -159,6 +162,24 @@ def _held(place: str, options: dict[str, Any]) -> bytes | str:
         return str(path)
     with fsspec.open(at, "rb", **options) as file:
         return file.read()
+
+
+@contextmanager
+def fetched(images: list[Any], options: dict[str, Any]) -> Iterator[list[Any]]:
+    """Images, of which those with a URL are files of this machine meanwhile."""
+    with tempfile.TemporaryDirectory() as folder:
+
+        def here(i: int, image: Any) -> Any:
+            if not isinstance(image, str) or "://" not in image:
+                return image
+            held = _held(image, {} if image.startswith("file://") else options)
+            if isinstance(held, str):
+                return Path(held)
+            file = Path(folder) / str(i)
+            file.write_bytes(held)
+            return file
+
+        yield [here(i, image) for i, image in enumerate(images)]
 
 
 def _batches(files: Iterable[File], options: dict[str, Any], failed: list[tuple[str, str]]) -> Iterator[list[_Row]]:

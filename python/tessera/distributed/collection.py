@@ -4,7 +4,7 @@ import itertools
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -12,11 +12,27 @@ from numpy.typing import NDArray
 
 from .. import _native
 from .._progress import teller
-from ..recognition import _image
+from ..library import texts_of
+from ..recognition import _image, several
 from ._errors import LeftOutWarning, ShardError
 from ._run import Part, executor, run, together
 from ._storage import Storage
-from ._workers import BELOW, STATES, Entry, File, hashes_of, keep, kept, make_assigned, make_shard, make_state, make_without, state_name
+from ._workers import (
+    BELOW,
+    STATES,
+    Entry,
+    File,
+    fetched,
+    hashes_of,
+    keep,
+    kept,
+    make_assigned,
+    make_shard,
+    make_state,
+    make_without,
+    plain,
+    state_name,
+)
 
 MANIFEST = "manifest.json"
 JOIN = 8
@@ -52,8 +68,8 @@ class Recognised(NamedTuple):
 
     label: str | None
     """The class of highest score; ``None`` where no image of the collection has a class."""
-    confidence: float
-    """How often an answer with such a lead was right in the report; one half without a report."""
+    confidence: float | None
+    """How often an answer with such a lead was right in the report; ``None`` without a report."""
     scores: dict[str, float]
     """The score of each class, the best first."""
 
@@ -70,6 +86,24 @@ class Near(NamedTuple):
     """The hash of the image."""
     likeness: float
     """How alike it is: 1 for the same picture."""
+
+
+class CollectionImage(NamedTuple):
+    """An image of a collection.
+
+    >>> from tessera.distributed import CollectionImage
+    >>> CollectionImage("0f" * 16, "photos/sea/1.png", "sea", None).label
+    'sea'
+    """
+
+    image: str
+    """Its hash."""
+    place: str
+    """Where it was found: a path or a URL."""
+    label: str | None
+    """Its class."""
+    group: str | None
+    """The object that it shows."""
 
 
 class Worded(NamedTuple):
@@ -170,6 +204,21 @@ class Added(NamedTuple):
     """Files that could not be used, with the reason."""
 
 
+KNOWN = {"place", "label", "group", "captions"}
+"""What may be said of an image that is added."""
+
+
+def _file(image: dict[str, Any] | str | os.PathLike[str]) -> File:
+    """What workers are told of an image that is to be added."""
+    if isinstance(image, (str, os.PathLike)):
+        image = {"place": image}
+    if not isinstance(image, Mapping) or "place" not in image:
+        raise ValueError(f"images: expected places, or dictionaries with a place, found {image!r}")
+    if not KNOWN.issuperset(image):
+        raise ValueError(f"images: expected place, label, group and captions, found {', '.join(sorted(map(str, set(image) - KNOWN)))}")
+    return _absolute(image["place"]), image.get("label"), image.get("group"), texts_of(image.get("captions") or [])
+
+
 def _absolute(place: str | os.PathLike[str]) -> str:
     """A place that workers find, too."""
     text = os.fspath(place)
@@ -233,6 +282,8 @@ class Collection:
     ['blue/3.png']
     >>> len(collection.similar([f"{photos}/red/0.png"], k=2)[0])
     2
+    >>> [image.label for image in collection.images(hit.image for hit in collection.similar([f"{photos}/blue/1.png"], k=2)[0])]
+    ['blue', 'blue']
     >>> collection.forget(collection.hashes())
     6
 
@@ -335,7 +386,13 @@ class Collection:
 
     def _run(self, parts: list[Part], stage: str, leave_out: bool | None = None) -> Iterator[tuple[Part, Any]]:
         told, leave_out = teller(self.progress), self.leave_out if leave_out is None else leave_out
-        return run(self._executor(), parts, timeout=self.timeout, patience=self.patience, leave_out=leave_out, told=told, stage=stage)
+        given: dict[str, Any] = {"timeout": self.timeout, "patience": self.patience, "leave_out": leave_out, "told": told, "stage": stage}
+        try:
+            yield from run(self._executor(), parts, **given)
+        except ShardError:
+            # Shards that another process has replaced are not there any more: then that is the reason.
+            self._check_version()
+            raise
 
     def _each(self, function: Callable[..., T], stage: str, *given: Any) -> list[tuple[Entry, T]]:
         """What a function of workers says of each shard, none of which may be left out."""
@@ -386,7 +443,8 @@ class Collection:
         return _native.joined(job, states) if states else None
 
     def _features(self, images: Iterable[Any]) -> list[tuple[bytes, bytes]]:
-        return _native.features_of(self._manifest, [_image(image) for image in images])
+        with fetched(several(images, "images"), self._storage.options) as given:
+            return _native.features_of(self._manifest, [_image(image) for image in given])
 
     # Changing it
 
@@ -401,6 +459,8 @@ class Collection:
         system, path = fsspec.core.url_to_fs(os.fspath(url), **(storage_options or {}))
         endings = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm")
         found = sorted(at for at in system.find(path) if at.lower().endswith(endings))
+        if not found and not system.exists(path):
+            raise _native.Error(f"{os.fspath(url)}: expected a folder of images, found nothing; check the name")
         label = (lambda at: os.path.basename(os.path.dirname(at))) if classes else (lambda at: None)
         folder = system.unstrip_protocol(path).rstrip("/")
 
@@ -412,19 +472,19 @@ class Collection:
 
         return [{"place": place(at), "label": label(at)} for at in found]
 
-    def add(self, images: Iterable[dict[str, Any]], *, per_shard: int = 1000, storage_options: dict[str, Any] | None = None) -> Added:
+    def add(self, images: Iterable[dict[str, Any] | str | os.PathLike[str]], *, per_shard: int = 1000, storage_options: dict[str, Any] | None = None) -> Added:
         """Adds images: workers read and decode them, and write a shard each of so many.
 
         An image is ``{"place": path or URL, "label": class, "group": object, "captions": [text]}``, of which only the
-        place must be there. The collection has them once all are there. ``storage_options`` are fsspec's, for the places.
+        place must be there, or the place alone. The collection has them once all are there. ``storage_options`` are fsspec's, for the places.
         The words of a place count in searches: those below ``/./`` in it, as :meth:`listed` writes it, else of a full path
         those of the file's name. Each thread of a worker has at most 256 MB of files in memory, or one file; where pictures
         bring workers down they are decoded in processes of their own, and those that did, or took longer than a minute, are in
         ``failed``. No file is deleted here: what was written and is not needed, :meth:`forget` deletes.
         """
-        rows: list[File] = [
-            (_absolute(image["place"]), image.get("label"), image.get("group"), list(image.get("captions") or [])) for image in images
-        ]
+        if isinstance(images, (str, os.PathLike, Mapping)):
+            raise ValueError("images: expected several, such as a list or what `listed` gives of a folder, found one; put it in a list")
+        rows = [_file(image) for image in images]
         rows.sort(key=lambda row: row[0])
         manifest = self._manifest.to_json()
         parts: list[Part] = []
@@ -501,6 +561,18 @@ class Collection:
         """The hashes of all images, sorted."""
         return sorted(self._hashes())
 
+    def images(self, hashes: Iterable[str]) -> list[CollectionImage]:
+        """The images of these hashes, in that order: where they are and what they show. Those that are not here are left
+        out. A pass over all shards."""
+        wanted, self.left_out = list(hashes), {}
+        job = _native.taking(wanted)
+        state = self._joined(job, "Looking for images")
+        known = {} if state is None else {row[0]: CollectionImage(row[0], plain(row[1]), *row[2:4]) for row in _native.taken(job, state)}
+        return [known[image] for image in wanted if image in known]
+
+    def __repr__(self) -> str:
+        return f"Collection({self._storage.url!r}: {len(self)} images, version {self.version})"
+
     def _hashes(self) -> Iterator[str]:
         for _, images in self._each(hashes_of, "Reading hashes"):
             yield from images
@@ -514,15 +586,15 @@ class Collection:
         terms of classes and a confidence. ``at_once`` images are asked together: a state takes some tens of kilobytes for
         each image, class and kind of elements.
         """
-        images, answers, self.left_out = list(images), [], {}
+        images, answers, self.left_out = several(images, "images"), [], {}
         for at in range(0, len(images), at_once):
             job = _native.recognition(self._manifest, [elements for elements, _ in self._features(images[at : at + at_once])])
             state = self._joined(job, "Recognising")
             if state is None:
-                answers += [Recognised(None, 0.0, {}) for _ in images[at : at + at_once]]
+                answers += [Recognised(None, None, {}) for _ in images[at : at + at_once]]
                 continue
             for ranking, confidence in _native.recognised(job, state, report.learned if report else None):
-                answers.append(Recognised(ranking[0][0] if ranking else None, confidence, dict(ranking)))
+                answers.append(Recognised(ranking[0][0] if ranking else None, confidence if report else None, dict(ranking)))
         return answers
 
     def similar(self, images: Iterable[Any], k: int = 10, *, look: str = "appearance", recall: float = 1.0) -> Answers[list[Near]]:
@@ -648,4 +720,4 @@ class Collection:
         return Report(dict(classes), judged, accuracy, known, table, learned)
 
 
-__all__ = ["Added", "Answers", "Clustered", "Collection", "Copy", "Near", "Recognised", "Report", "Worded"]
+__all__ = ["Added", "Answers", "Clustered", "Collection", "CollectionImage", "Copy", "Near", "Recognised", "Report", "Worded"]

@@ -125,7 +125,7 @@ impl ClusterRun {
             }
         };
         let data = MixtureData::new(&rows, s, options.covariance)?;
-        let fit = MixtureFit::new(data, options, &constraints)?;
+        let fit = MixtureFit::watched(data, options, &constraints, progress)?;
         Ok(Self { aim, look, version, common, axes, ids, fit, tried, left_out, pairs })
     }
 
