@@ -258,8 +258,8 @@ fn put_special(world: &World, path: &Path, chance: &mut Dice) -> &'static str {
     .unwrap_or("nothing")
 }
 
-/// Whether it is a database that SQLite opens nothing special beside, which an earlier change may have put there: it would
-/// wait at a pipe for ever.
+/// Whether it is a database that SQLite opens nothing special beside, which an earlier change may
+/// have put there: it would wait at a pipe for ever.
 fn is_safe_database(path: &Path) -> bool {
     let is_ordinary = |ending: &str| {
         let beside = path.with_extension(format!("db{ending}"));

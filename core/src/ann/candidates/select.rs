@@ -205,8 +205,8 @@ impl Selector {
         self.threshold = threshold;
     }
 
-    /// The leaf of each tree that a query falls into. All trees go down a level together, so that the
-    /// processor waits for the memory of many nodes at a time. O(trees * depth).
+    /// The leaf of each tree that a query falls into. All trees go down a level together, so that
+    /// the processor waits for the memory of many nodes at a time. O(trees * depth).
     pub(super) fn leaves(&self, x: &[f32]) -> Vec<u32> {
         let mut nodes = vec![1; self.trees.len()];
         for level in 0..self.depth {
