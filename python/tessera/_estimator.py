@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -231,7 +232,8 @@ def centre_of(rows: Any) -> Any:
     middle, spread = least / 2 + most / 2, most / 2 - least / 2
     with np.errstate(all="ignore"):
         unit = 16 * np.exp2(np.ceil(np.log2(spread)))
-        centre = np.round(middle / unit) * unit
+        # Never farther from 0 than the values: they would be rounded more than without it.
+        centre = np.trunc(middle / unit) * unit
         is_exact = middle.astype(np.float32) == middle
     # All values are the same: they are the centre, where 32 bits cannot hold them.
     centre = np.where(spread == 0, np.where(is_exact, 0.0, middle), centre)
@@ -255,8 +257,9 @@ def centred_points(estimator: Any, X: Any, centre: Any = None, *, reset: bool, m
         centre = centre_of(rows) if rows.dtype == np.float64 else None
     found = about(rows, centre)
     if not np.isfinite(found).all():
-        # It says why not.
-        found = validate_data(estimator, rows, dtype=np.float32, order="C", reset=False)
+        # It says why not, but where rows alone would fit.
+        check_array(rows, dtype=np.float32, input_name="X")
+        raise ValueError("X: expected values that fit into dtype('float32') around the middle of the fitted rows, found too large ones")
     return found, centre
 
 

@@ -131,8 +131,8 @@ class Imported(NamedTuple):
 Named = int | str | os.PathLike[str] | LibraryImage | Hit | Alike
 """An image: its number in the library, its path, or what the library said of it."""
 
-_OPEN: "weakref.WeakSet[Library]" = weakref.WeakSet()
-"""The libraries that this process has open to write to them."""
+_OPEN: "weakref.WeakValueDictionary[str, Library]" = weakref.WeakValueDictionary()
+"""The libraries that this process has open to write to them, by their folders."""
 
 
 class Library:
@@ -168,11 +168,14 @@ class Library:
 
     def __init__(self, folder: str | os.PathLike[str], *, create: bool = False, read_only: bool = False, progress: Any = None):
         self.progress = progress
-        if not read_only:
-            _check_closed(Path(folder))
+        self._real = os.path.realpath(folder)
+        if not read_only and self._real in _OPEN:
+            # To the lock it would be another program.
+            found = "found it open in this very process; go on with that, or call its close() first"
+            raise _native.Error(f"{os.fspath(folder)}: expected a library that is not open, {found}")
         self._native = _native.Library(Path(folder), create, read_only, teller(progress))
         if not self.read_only:
-            _OPEN.add(self)
+            _OPEN[self._real] = self
 
     def import_folder(self, folder: str | os.PathLike[str], *, labels: str = "auto", exclude: Iterable[str] = ()) -> Imported:
         """Takes in the images below a folder; they stay where they are. ``labels`` are read from names of
@@ -311,7 +314,8 @@ class Library:
     def close(self) -> None:
         """Closes the library once other threads are done with it, so that others can open it."""
         self._native.close()
-        _OPEN.discard(self)
+        if _OPEN.get(self._real) is self:
+            _OPEN.pop(self._real, None)
 
     def __enter__(self) -> "Library":
         return self
@@ -329,14 +333,6 @@ class Library:
 def texts_of(captions: str | Iterable[str]) -> list[str]:
     """Captions; a text alone is one, not one for each of its letters."""
     return [captions] if isinstance(captions, str) else list(captions)
-
-
-def _check_closed(folder: Path) -> None:
-    """Refuses a library that this process has open: to the lock it would be another program."""
-    for other in list(_OPEN):
-        if os.path.realpath(other._native.folder()) == os.path.realpath(folder):
-            found = "found it open in this very process; go on with that, or call its close() first"
-            raise _native.Error(f"{folder}: expected a library that is not open, {found}")
 
 
 def _count(name: str, value: Any) -> int:

@@ -211,9 +211,10 @@ class CandidateNeighbors(_Neighbors):
             if len(rows) < 2000:
                 pass
             elif queries is not None:
-                queries = about(check_array(queries, dtype=[np.float64, np.float32], ensure_min_samples=2), centre)
+                queries = check_array(queries, dtype=[np.float64, np.float32], ensure_min_samples=2)
                 if queries.shape[1] != rows.shape[1]:
                     raise ValueError(f"queries: expected rows of {rows.shape[1]} values, found {queries.shape[1]}")
+                queries = check_array(about(queries, centre), dtype=np.float32)
                 tuned, checked = queries[::2], queries[1::2]
             else:
                 order, held = rng.permutation(len(rows)), min(500, len(rows) // 40)

@@ -193,6 +193,12 @@ def test_images_are_told_in_more_ways_and_refused_in_sentences(photos, tmp_path)
         collection.listed(tmp_path / "nowhere")
     with pytest.raises(ValueError, match="images: expected several images"):
         collection.recognise(str(first))
+    with pytest.raises(tessera.InvalidValueError, match="zz"):
+        collection.forget(["zz"])
+    with pytest.raises(ValueError, match="images: expected hashes"):
+        collection.forget("00" * 16)
+    with pytest.raises(tessera.Error, match="memory://nowhere/bad.png: cannot be read"):
+        collection.recognise(["memory://nowhere/bad.png"])
     # What it says of places and hashes can be asked about.
     place = collection.listed(photos / "wren")[0]["place"]
     assert place.startswith("file://") and collection.recognise([place, second])[1].label == "wren"

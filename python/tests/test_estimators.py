@@ -218,17 +218,38 @@ def test_values_far_from_zero_are_told_apart(kind):
     assert np.allclose(mixture.covariances_, 9, atol=2)
     again = pickle.loads(pickle.dumps(mixture))
     assert np.array_equal(again.predict(times), mixture.predict(times)) and len(set(mixture.predict(times)[:300])) == 1
+    # What 32 bits hold exactly stays so.
+    held = np.float32(7.2) + np.arange(3, dtype=np.float32) * np.spacing(np.float32(7.2))
+    held = np.append(held, np.float32(9.15))[:, None]
+    assert np.array_equal(CoverTreeNeighbors(2).fit(held.astype(float)).kneighbors()[0], CoverTreeNeighbors(2).fit(held).kneighbors()[0])
     # Rows of 32 bits are as they are, and so are those of 64 near 0.
     near = points().astype(np.float64)
     assert np.array_equal(CoverTreeNeighbors().fit(near).kneighbors()[0], CoverTreeNeighbors().fit(points()).kneighbors()[0])
 
 
+@pytest.mark.parametrize("copies", [1, 3000])
+def test_all_points_of_a_tree_are_counted(copies):
+    told = []
+    CoverTreeNeighbors(progress=lambda *step: told.append(step)).fit(np.repeat(points(9000 // copies, 3), copies, axis=0))
+    assert told[-1] == ("Building a cover tree", 9000, 9000)
+
+
+def test_queries_of_another_shape_are_refused():
+    rows = np.random.default_rng(2).uniform(0, 400, (2500, 4)) + 5_000_000
+    for wrong, said in [(rows[:50, :1], "rows of 4 values, found 1"), (np.full((50, 4), 1e300), "infinity or a value too large")]:
+        with pytest.raises(ValueError, match=said):
+            CandidateNeighbors(3, random_state=0).fit(rows, queries=wrong)
+    tree = CoverTreeNeighbors(1).fit(np.column_stack([np.full(9, 1e39), 1e9 + np.arange(9)]))
+    with pytest.raises(ValueError, match="around the middle of the fitted rows"):
+        tree.kneighbors([[0.0, 1e9]])
+
+
 def test_trees_tell_their_progress_and_are_cancelled():
     rows = points(30_000, 8)
     for make in [lambda told: CoverTreeNeighbors(progress=told), lambda told: CanopyMixture(40, method="canopy2", max_iter=1, progress=told)]:
-        stages = set()
-        make(lambda stage, done, total: stages.add(stage)).fit(rows)
-        assert "Building a cover tree" in stages
+        steps = set()
+        make(lambda *step: steps.add(step)).fit(rows)
+        assert "Building a cover tree" in {stage for stage, _, _ in steps}
 
         def stop(stage, done, total):
             if stage == "Building a cover tree":

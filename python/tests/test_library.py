@@ -131,13 +131,19 @@ def test_closing_waits_for_other_threads(folder):
         assert len(again) == 12
 
 
-def test_one_process_has_a_library(folder):
+def test_one_process_has_a_library(folder, monkeypatch):
     with Library(folder / "a.tessera", create=True) as library:
         library.import_folder(folder / "images")
         with pytest.raises(tessera.Error, match="a.tessera: .* open in this very process; go on with that"):
             Library(folder / "images" / ".." / "a.tessera")
-        with Library(folder / "b.tessera", create=True) as other:
+        # Another library of the same name is another.
+        (folder / "there").mkdir()
+        monkeypatch.chdir(folder / "there")
+        with Library("a.tessera", create=True) as other:
             assert len(other) == 0
+        monkeypatch.chdir(folder)
+        with pytest.raises(tessera.Error, match="open in this very process"):
+            Library("a.tessera")
         with pytest.raises(TypeError):
             pickle.dumps(library)
 

@@ -88,7 +88,7 @@ const GREEDY: usize = 256;
 /// The places of k points by k-means++; up to [`GREEDY`] of them greedily: of 2 + ln k candidates
 /// the one that lowers the sum of squares most. O(n k d), greedily O(n k log k d).
 fn plus_plus(data: &MixtureData, places: &[usize], k: usize, rng: &mut Rng, progress: &Progress) -> Result<Vec<usize>> {
-    progress.begin("Choosing where clusters begin", k as u64);
+    progress.begin("Choosing where clusters begin", k.saturating_sub(1) as u64);
     let candidates = if k <= GREEDY { 2 + (k as f64).ln() as usize } else { 1 };
     let mut chosen = vec![places[rng.random_range(0..data.len())]];
     let mut nearest = nearer(data, chosen[0], &vec![f32::INFINITY; data.len()]);

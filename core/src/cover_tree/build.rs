@@ -55,19 +55,15 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
         self.measure(root, 0, &[], &mut rest);
         let farthest = rest.iter().fold(0.0, |most: f64, waiting| most.max(waiting.distance));
         let mut planned = Vec::with_capacity(n);
-        let is_shared = rest.len() >= SHARED;
-        self.plan(root, 0.0, level_of(farthest, self.options.base), &mut rest, &mut planned, progress)?;
-        if !is_shared {
-            progress.steps(n as u64)?;
-        }
+        self.plan(root, 0.0, level_of(farthest, self.options.base), &mut rest, &mut planned, Some(progress))?;
         self.points = self.points.ordered(&planned.iter().map(|node| node.point).collect::<Vec<_>>());
         self.number(planned, ids);
         Ok(())
     }
 
     /// Adds the subtree of a point that is to have `rest` below it, each with its distance to it:
-    /// in the order in which nodes come before those below them. Where work is shared between
-    /// threads, steps are counted: the points of each part that is not.
+    /// in the order in which nodes come before those below them. A step is counted for each of these
+    /// points: at once where the work is not shared between threads.
     fn plan(
         &self,
         point: u32,
@@ -75,8 +71,9 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
         level: i32,
         rest: &mut [Waiting],
         planned: &mut Vec<Planned>,
-        progress: &Progress,
+        progress: Option<&Progress>,
     ) -> Result<()> {
+        let all = rest.len() as u64 + 1;
         let copies: Vec<u32> = rest.iter().filter(|waiting| waiting.distance == 0.0).map(|waiting| waiting.point).collect();
         let mut kept = 0;
         for i in 0..rest.len() {
@@ -89,10 +86,14 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
         let radius = rest.iter().fold(0.0, |most: f64, waiting| most.max(waiting.distance));
         let number = planned.len();
         planned.push(Planned { point, level, size: 1, radius, parent_distance, copies });
+        let count = |steps: u64| progress.map_or(Ok(()), |progress| progress.steps(steps));
         if rest.is_empty() {
-            return Ok(());
+            return count(all);
         }
         let is_shared = rest.len() >= SHARED;
+        if is_shared {
+            count(all - rest.len() as u64)?;
+        }
         let cover = self.cover(level - 1);
         let mut centres: Vec<(u32, f64)> = Vec::new();
         // The centres so far, and how far each is from the new one.
@@ -103,7 +104,7 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
         rest.iter_mut().for_each(|waiting| waiting.distance = f64::INFINITY);
         loop {
             if is_shared {
-                progress.steps(0)?;
+                count(0)?;
             }
             let centre = rest[next].point;
             own[next] = true;
@@ -123,11 +124,8 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
         let level = level - 1;
         if is_shared {
             let of = |((centre, distance), group): ((u32, f64), &mut [Waiting])| {
-                let (size, mut planned) = (group.len(), Vec::with_capacity(group.len() + 1));
+                let mut planned = Vec::with_capacity(group.len() + 1);
                 self.plan(centre, distance, level, group, &mut planned, progress)?;
-                if size < SHARED {
-                    progress.steps(size as u64 + 1)?;
-                }
                 Ok(planned)
             };
             let groups: Vec<&mut [Waiting]> = groups.collect();
@@ -135,8 +133,9 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
             parts.into_iter().for_each(|part| planned.extend(part));
         } else {
             for ((centre, distance), group) in centres.into_iter().zip(groups) {
-                self.plan(centre, distance, level, group, planned, progress)?;
+                self.plan(centre, distance, level, group, planned, None)?;
             }
+            count(all)?;
         }
         planned[number].size = (planned.len() - number) as u32;
         Ok(())

@@ -225,6 +225,8 @@ class OnDask:
         call.release()
 
     def hung(self, late: dict[Any, float]) -> dict[Any, str | None]:
+        # Whoever takes the results may have taken long over them: when workers were last heard of is asked anew.
+        self._workers()
         try:
             at = {key: worker for worker, keys in self._client.processing().items() for key in keys}
         except Exception as error:
@@ -291,6 +293,8 @@ class OnDask:
     def close(self) -> None:
         if self._own:
             self._client.close()
+        elif self._client.status == "running":
+            self._client.unsubscribe_topic(self._topic)
 
 
 def _is_lost(error: Exception) -> bool:

@@ -172,10 +172,15 @@ def fetched(images: list[Any], options: dict[str, Any]) -> Iterator[list[Any]]:
         def here(i: int, image: Any) -> Any:
             if not isinstance(image, str) or "://" not in image:
                 return image
-            held = _held(image, {} if image.startswith("file://") else options)
+            try:
+                held = _held(image, {} if image.startswith("file://") else options)
+            except OSError as error:
+                raise Error(f"{image}: cannot be read: {error}; check the name, and that its place can be reached") from None
             if isinstance(held, str):
                 return Path(held)
-            file = Path(folder) / str(i)
+            # What is said of it has its name.
+            file = Path(folder) / str(i) / os.path.basename(image)
+            file.parent.mkdir()
             file.write_bytes(held)
             return file
 

@@ -391,7 +391,10 @@ class Collection:
             yield from run(self._executor(), parts, **given)
         except ShardError:
             # Shards that another process has replaced are not there any more: then that is the reason.
-            self._check_version()
+            try:
+                self._check_version()
+            except OSError:
+                pass
             raise
 
     def _each(self, function: Callable[..., T], stage: str, *given: Any) -> list[tuple[Entry, T]]:
@@ -537,8 +540,12 @@ class Collection:
 
     def forget(self, images: Iterable[str]) -> int:
         """Takes images out for good, by their hashes: writes their shards anew and deletes every state. How many there were."""
-        n, old, new = 0, list[str](), list[Entry]()
-        for entry, (found, left) in self._each(make_without, "Forgetting", list(images)):
+        if isinstance(images, str):
+            raise ValueError("images: expected hashes, such as a list of them, found one; put it in a list")
+        gone, n, old, new = list(images), 0, list[str](), list[Entry]()
+        # It refuses what is no hash.
+        _native.taking(gone)
+        for entry, (found, left) in self._each(make_without, "Forgetting", gone):
             if found > 0:
                 n += found
                 old.append(entry[0])

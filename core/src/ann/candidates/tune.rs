@@ -130,8 +130,8 @@ fn measure(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph, 
             let divisor = selector.divisor(tree + 1);
             let class = |point: u32| {
                 // A score of 0 is none: no tree has named the point.
-                let score = votes.score(point) / divisor;
-                let place = bars.partition_point(|bar| *bar > score);
+                let score = votes.score(point);
+                let place = bars.partition_point(|bar| *bar * divisor > score);
                 (score > 0.0 && place < bars.len()).then_some(place)
             };
             let sums = &mut sums[at];
