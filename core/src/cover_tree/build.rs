@@ -62,8 +62,8 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
     }
 
     /// Adds the subtree of a point that is to have `rest` below it, each with its distance to it:
-    /// in the order in which nodes come before those below them. A step is counted for each of these
-    /// points: at once where the work is not shared between threads.
+    /// in the order in which nodes come before those below them. A step is counted for each of
+    /// these points: at once where the work is not shared between threads.
     fn plan(
         &self,
         point: u32,
