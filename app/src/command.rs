@@ -13,6 +13,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::bonds::Bond;
 use tessera_core::library::clusters::ClusterAim;
 use tessera_core::library::event::{Caption, UserLabel};
+use tessera_core::library::fork::Side;
 use tessera_core::library::import::ImportOptions;
 use tessera_core::library::looks::Look;
 use tessera_core::library::search::Engine;
@@ -244,6 +245,12 @@ pub enum Command {
     RetrySkipped,
     /// Repair a damaged library from its snapshots and its journal.
     Repair(PathBuf),
+    /// Go on with one of the two histories of the library in this folder, and save the other.
+    KeepHistory(PathBuf, Side),
+    /// Read what a backup holds, to be asked where to restore it.
+    LookAtBackup(PathBuf),
+    /// Put a backup in a library's place.
+    RestoreBackup(Restoration),
     /// Read the health of the library: its folders, skipped files, snapshots and sizes.
     LookAtHealth,
     /// List the entries of a folder.
@@ -254,6 +261,17 @@ pub enum Command {
     PutOff(JobId, bool),
     /// Show a file in the system's file manager.
     Reveal(PathBuf),
+}
+
+/// A backup that is to be restored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restoration {
+    /// The folder of the backup.
+    pub from: PathBuf,
+    /// The folder of the library: a new name, or one whose place it takes.
+    pub to: PathBuf,
+    /// Whether it may take the place of a library with another history.
+    pub other_history: bool,
 }
 
 /// A job's number.
@@ -339,6 +357,9 @@ impl Command {
                 | Self::Close
                 | Self::RestoreSnapshot(_)
                 | Self::Repair(_)
+                | Self::KeepHistory(..)
+                | Self::LookAtBackup(_)
+                | Self::RestoreBackup(_)
                 | Self::GiveUpImport
                 | Self::SaveReport(_)
                 | Self::Label(..)

@@ -86,8 +86,23 @@ fn a_backup_of_another_history_is_neither_replaced_nor_restored_unasked() {
         world.run(["backup", "lib.tessera", wrong]).ended(65);
     }
     world.run(["backup", "lib.tessera", "--restore", "images"]).ended(65).complains("backup.json");
+    world.run(["check", "late"]).ended(65).complains("the backup of one");
+    world.run(["search", "late", "x"]).ended(65).complains("the backup of one");
     world.run(["backup", "images", "--restore", "late"]).ended(65).complains("other things");
     world.run(["check", "lib.tessera"]).ended(0);
+}
+
+#[test]
+fn a_backup_is_not_made_of_a_database_that_lost_events() {
+    let world = World::with_library();
+    let database = world.at("lib.tessera/library.db");
+    let before = fs::read(&database).unwrap();
+    world.run(["label", "lib.tessera", "#1", "--as", "late"]).ended(0);
+    fs::write(&database, before).unwrap();
+    world.run(["backup", "lib.tessera", "copy"]).ended(65).complains("1 event that only the journal tells");
+    assert!(!world.at("copy/backup.json").exists());
+    world.run(["check", "lib.tessera", "--repair"]).ended(0);
+    assert_eq!(world.run(["backup", "lib.tessera", "copy", "--json"]).ended(0).object()["events"], 2);
 }
 
 #[test]

@@ -403,8 +403,18 @@ fn two_histories_are_named_with_the_first_event_that_differs() {
     // Both sides did the same, and still they are two histories.
     let ran = world.run(["check", "lib.tessera", "--json"]).ended(65);
     assert!(problems(&ran).contains("two histories: from event 6 "), "{}", problems(&ran));
-    world.run(["check", "lib.tessera", "--repair"]).ended(65);
+    let fork = ran.object()["fork"].clone();
+    assert_eq!(fork["shared"], 5);
+    for side in ["database", "journal"] {
+        let events: Vec<&Value> = fork[side].as_array().unwrap().iter().map(|event| &event["event"]).collect();
+        assert_eq!(events, [6, 7], "{side}");
+    }
+    let ran = world.run(["check", "lib.tessera"]).ended(65);
+    assert!(ran.stdout.contains("Both histories have: 5 events") && ran.stdout.contains("`journal.jsonl` alone has: 2 events"));
+    world.run(["check", "lib.tessera", "--repair"]).ended(65).complains("go on with by `--keep`");
+    world.run(["backup", "lib.tessera", "backup"]).ended(65).complains("two histories, which have 5 events in common");
     world.run(["check", "lib.tessera", "--keep", "database"]).ended(0);
+    world.run(["check", "lib-2.tessera"]).ended(0);
     for (library, noted) in [("lib.tessera", None), ("lib-2.tessera", Some(7))] {
         let ran = world.run(["check", library, "--head", &theirs, "--json"]);
         assert_eq!(ran.object()["noted"]["event"].as_u64(), noted, "{library}");

@@ -5,6 +5,7 @@ mod classes;
 mod clusters;
 mod collections;
 mod copies;
+mod histories;
 mod import;
 mod journey;
 mod keeping;

@@ -8,13 +8,15 @@ use serde_json::json;
 use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::library::chain::{ChainSummary, HeadPlace, NotedHead};
-use tessera_core::library::event::EventId;
+use tessera_core::library::event::{Event, EventId};
+use tessera_core::library::fork::{Fork, Side, fork_of, keep};
 use tessera_core::library::health::InMemory;
 use tessera_core::library::journal::{read, text_of};
 use tessera_core::library::learned::LearnedFeatures;
 use tessera_core::library::pair::WordsNetwork;
-use tessera_core::library::repair::{Side, keep, repair};
+use tessera_core::library::repair::repair;
 use tessera_core::library::{CACHE, Library};
+use tessera_core::utc::utc;
 
 use super::decode_worker::freedom;
 use super::librarian::{Librarian, count};
@@ -23,6 +25,8 @@ use super::sandbox::Freedom;
 use super::{AlreadyPrinted, Done};
 use crate::session::library::{Target, what_is};
 
+/// Acts of each of two histories that are printed one by one; the rest are counted.
+const TOLD: usize = 10;
 /// Times that a library is looked at and repaired.
 const ROUNDS: usize = 3;
 
@@ -46,6 +50,8 @@ struct Findings {
     pair: Option<WordsNetwork>,
     /// What it takes in memory, if it could be opened.
     memory: Option<InMemory>,
+    /// Its two histories, where database and journal went apart.
+    fork: Option<Fork>,
     /// Its history, if it could be read.
     chain: Option<ChainSummary>,
     /// Where the head that was asked for stands in it.
@@ -101,7 +107,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     let is_sound = lost.is_empty();
     lost.extend(told.iter().filter(|(place, _)| place_of(*place).is_none()).map(|(_, words)| words.clone()));
     looked.problems = lost;
-    let Findings { problems, learned, pair, chain, unlearned, memory, .. } = &looked;
+    let Findings { problems, learned, pair, fork, chain, unlearned, memory, .. } = &looked;
     let freedom = freedom();
     if let Some(unlearned) = unlearned {
         librarian.out.note(&unlearned.to_string());
@@ -111,6 +117,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
             json!({"ok": problems.is_empty(), "problems": problems, "repaired": repaired,
             "head": chain.as_ref().map(|chain| chain.head.to_string()), "events": chain.as_ref().map(|chain| chain.events),
             "lost": chain.iter().flat_map(|chain| &chain.lost).map(|event| event.0).collect::<Vec<_>>(),
+            "fork": fork.as_ref().map(|fork| json!({"shared": fork.shared, "database": acts(&fork.database),
+                "journal": acts(&fork.journal)})),
             "noted": told.as_ref().map(|(place, words)| json!({"event": place_of(*place), "words": words})),
             "decoders_confined": freedom.is_some_and(Freedom::is_none),
             "learned_features": learned.map(|learned| json!({"on": learned.is_on, "recognises": learned.recognises,
@@ -127,6 +135,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
                 let is_complete = unlearned.is_none();
                 lines.push(if is_complete { "Checked: everything is as it should be" } else { "Checked: nothing is damaged" }.into());
             }
+            lines.extend(fork.iter().flat_map(fork_in_words));
             if let Some(chain) = chain {
                 if arguments.head.is_some() {
                     lines.push(format!("History: {}; its head is {}", count(chain.events, "event"), chain.head));
@@ -148,6 +157,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     }
     let advice = if is_sound {
         "look for the noted head in other copies, and put back a backup whose history has it by `tessera backup LIBRARY --restore FROM`"
+    } else if fork.is_some() {
+        "name the history to go on with by `--keep`"
     } else if !arguments.repair {
         "`tessera check LIBRARY --repair` makes again what can be"
     } else {
@@ -187,6 +198,24 @@ fn tell_head(noted: &NotedHead, place: HeadPlace, chain: &ChainSummary) -> Strin
             )
         }
     }
+}
+
+/// Events as JSON.
+fn acts(events: &[Event]) -> Vec<serde_json::Value> {
+    events.iter().map(|event| json!({"event": event.id.0, "at": event.at, "words": event.words})).collect()
+}
+
+/// Two histories, in lines.
+fn fork_in_words(fork: &Fork) -> Vec<String> {
+    let mut lines = vec![format!("Both histories have: {}", count(fork.shared, "event"))];
+    for (file, events) in [("library.db", &fork.database), ("journal.jsonl", &fork.journal)] {
+        lines.push(format!("`{file}` alone has: {}", count(events.len(), "event")));
+        lines.extend(events.iter().take(TOLD).map(|event| format!("    {} {}: {}", event.id.0, utc(event.at), event.words)));
+        if events.len() > TOLD {
+            lines.push(format!("    and {} more, which --json lists", events.len() - TOLD));
+        }
+    }
+    lines
 }
 
 /// Numbers of events, of very many the first.
@@ -264,7 +293,8 @@ fn look(librarian: &Librarian<'_>, folder: &Path, noted: Option<&NotedHead>, men
             }
             let journal = text_of(folder).map(|text| read(&text).1).unwrap_or_default();
             let problems = std::iter::once(error.to_string()).chain(journal.into_iter().map(|line| line.words)).collect();
-            return Ok(Findings { problems, is_cache, missing: usize::MAX, ..Findings::default() });
+            let fork = fork_of(folder, librarian.session.progress());
+            return Ok(Findings { problems, is_cache, missing: usize::MAX, fork, ..Findings::default() });
         }
     };
     // A check changes nothing, so the library is dropped without saving its models.

@@ -143,6 +143,7 @@ fn check_drawings(folder: &Path) -> Result<(), Error> {
     let found = full.ancestors().find_map(|path| match what_is(path) {
         Target::Library => Some("a library"),
         Target::Collection => Some("a collection"),
+        Target::Backup => Some("a backup"),
         Target::Model => Some("a model"),
         _ => None,
     });
@@ -153,7 +154,7 @@ fn check_drawings(folder: &Path) -> Result<(), Error> {
 fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
     let out = librarian.out;
     match what_is(path) {
-        Target::Library | Target::Collection => librarian.with_shared(librarian.open(path)?, |library| {
+        Target::Library | Target::Collection | Target::Backup => librarian.with_shared(librarian.open(path)?, |library| {
             if is_judging_due(&hold(library)) {
                 out.note(
                     "The library is judged first, for it never was or has changed much since (`tessera train LIBRARY` does that, too).",

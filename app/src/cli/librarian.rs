@@ -32,6 +32,9 @@ pub(super) struct Librarian<'a> {
     pub(super) seed: Option<u64>,
 }
 
+/// What can be done with a backup.
+const RESTORE: &str = "make a library of it by `tessera backup LIBRARY --restore FROM`";
+
 impl<'a> Librarian<'a> {
     /// A librarian that waits for a library that is busy as long as `global` says.
     pub(super) fn new(session: &'a Session, out: &'a Output, global: &Global) -> Self {
@@ -47,6 +50,9 @@ impl<'a> Librarian<'a> {
         if what_is(&path) == Target::Model {
             let advice = "name the library that it was trained from; `tessera classify` recognises images with a model";
             return Err(Error::data(&path, "a library", "a model, which holds no images", advice));
+        }
+        if what_is(&path) == Target::Backup {
+            return Err(Error::data(&path, "a library", "the backup of one", RESTORE));
         }
         self.patiently(|| self.session.open_library(&path))
     }
@@ -75,6 +81,9 @@ impl<'a> Librarian<'a> {
             let advice =
                 "name a library; shards are checked by their hashes whenever they are read, and any copy of the folder is a backup";
             return Err(Error::data(&path, "a library", "a collection", advice));
+        }
+        if what_is(&path) == Target::Backup {
+            return Err(Error::data(&path, "a library", "the backup of one", RESTORE));
         }
         Ok(path)
     }

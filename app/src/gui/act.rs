@@ -54,6 +54,7 @@ impl App {
             Action::Rescan => self.run(Command::Rescan),
             Action::Check => self.run(Command::Check),
             Action::BackUp if has_library => self.view.open(Modal::Path(Purpose::BackUp)),
+            Action::RestoreBackup => self.view.open(Modal::Path(Purpose::RestoreBackup)),
             Action::BackUp => self.view.toasts.note(NOTHING_OPEN),
             Action::Undo => self.run(Command::Undo),
             Action::Redo => self.run(Command::Redo),

@@ -109,6 +109,8 @@ pub enum Action {
     Check,
     /// Make a backup of the library.
     BackUp,
+    /// Restore a backup.
+    RestoreBackup,
     /// All actions by their words.
     Palette,
     /// All keys.
@@ -144,7 +146,7 @@ impl Action {
     ];
 
     /// Actions that are listed before the pages.
-    const BEFORE_PAGES: [Self; 45] = [
+    const BEFORE_PAGES: [Self; 46] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -152,6 +154,7 @@ impl Action {
         Self::Rescan,
         Self::Check,
         Self::BackUp,
+        Self::RestoreBackup,
         Self::Close,
         Self::Quit,
         Self::Undo,
@@ -269,6 +272,7 @@ impl Action {
             Self::Log => ("Log", "What happened since the window was opened"),
             Self::Check => ("Check library", "Make sure that the library is sound"),
             Self::BackUp => ("Back up…", "Copy labels, captions, history and saved models to a folder, best on another disk"),
+            Self::RestoreBackup => ("Restore a backup…", "Make a library of a backup again; what it takes the place of is kept"),
             Self::Palette => ("Commands", "Everything that can be done, by its words"),
             Self::Keys => ("Keyboard", "All keys"),
             Self::About => ("About", "What this is and what it is made of"),

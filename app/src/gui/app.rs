@@ -184,6 +184,9 @@ impl App {
         if let Some((what, path)) = self.desk.take_occupied() {
             self.view.open(Modal::Replace(what, path));
         }
+        if let Some(backup) = self.desk.take_backup() {
+            self.view.open(Modal::RestoreBackup(backup));
+        }
         for notice in self.desk.take_notices() {
             self.view.toasts.push(notice);
         }

@@ -35,6 +35,8 @@ pub enum Purpose {
     ExportPicture,
     /// The folder of a backup.
     BackUp,
+    /// A backup to be restored.
+    RestoreBackup,
     /// Where the list of what was not taken in is written.
     SaveReport,
 }
@@ -43,7 +45,7 @@ impl Purpose {
     /// The heading and the explanation shown with the field.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Open => ("Open", "A folder of images, a library, a collection, a model or an image"),
+            Self::Open => ("Open", "A folder of images, a library, a collection, a backup, a model or an image"),
             Self::AddFolder => ("Add folder", "A folder of images"),
             Self::ReadTable => ("Read captions or labels", "A CSV, TSV, JSON lines, COCO JSON or Flickr8k token file"),
             Self::KeepPicture => ("Add the pasted picture", "A new file whose name ends in .png; the library takes it in from there"),
@@ -66,6 +68,7 @@ impl Purpose {
             Self::ExportPicture => ("Save explanation", "A file name that ends in .png"),
             Self::SaveReport => ("Save report", "A new file of JSON lines, or an older report to replace"),
             Self::BackUp => ("Back up", "A new or empty folder, or an older backup of this library to be brought up to date"),
+            Self::RestoreBackup => ("Restore a backup", "The folder that a backup was made in"),
         }
     }
 
@@ -107,7 +110,7 @@ impl Purpose {
     pub fn wants(self) -> &'static [Wants] {
         match self {
             Self::Open | Self::LoadModel | Self::AddNetwork => &[Wants::Folder, Wants::File],
-            Self::AddFolder | Self::BackUp => &[Wants::Folder],
+            Self::AddFolder | Self::BackUp | Self::RestoreBackup => &[Wants::Folder],
             Self::Export(what) if what.is_folder() => &[Wants::Folder, Wants::File],
             _ => &[Wants::File],
         }

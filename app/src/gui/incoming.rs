@@ -62,6 +62,7 @@ impl App {
             }
             Purpose::Export(what) => Command::Export(what, path),
             Purpose::ExportPicture => Command::ExportPicture(path),
+            Purpose::RestoreBackup => Command::LookAtBackup(path),
             Purpose::BackUp => Command::BackUp(path),
         };
         self.run(command);

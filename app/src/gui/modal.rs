@@ -8,6 +8,7 @@ use tessera_core::library::event::UserLabel;
 
 use super::dialogs::Purpose;
 use crate::command::{Clearance, Written};
+use crate::session::desk::OpenedBackup;
 
 /// A modal window.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +53,8 @@ pub enum Modal {
     Replace(Written, PathBuf),
     /// A snapshot is to be put back, from so long ago.
     Restore(PathBuf, String),
+    /// A backup is to be restored.
+    RestoreBackup(OpenedBackup),
     /// The window is to be closed while jobs are running.
     Quit,
 }
@@ -67,6 +70,8 @@ pub struct ModalDraft {
     pub selected: Option<Range<usize>>,
     /// The entry chosen in its list.
     pub chosen: usize,
+    /// Whether its box is ticked.
+    pub is_ticked: bool,
 }
 
 impl ModalDraft {
@@ -74,8 +79,9 @@ impl ModalDraft {
     pub fn new(modal: &Modal) -> Self {
         let text = match modal {
             Modal::ClassName(Some(name)) => name.clone(),
+            Modal::RestoreBackup(backup) => backup.place.to_string_lossy().into_owned(),
             _ => String::new(),
         };
-        Self { text, is_new: true, selected: None, chosen: 0 }
+        Self { text, is_new: true, selected: None, chosen: 0, is_ticked: false }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use tessera_core::collection::folder::CollectionFolder;
 use tessera_core::envelope::{self, hash_hex};
 use tessera_core::ids::ItemId;
+use tessera_core::library::backup::is_backup;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
 use tessera_core::library::{self, Library, LibraryOptions};
@@ -26,6 +27,8 @@ pub enum Target {
     Library,
     /// A collection.
     Collection,
+    /// The backup of a library.
+    Backup,
     /// A model, as a folder or as one file.
     Model,
     /// Another folder.
@@ -44,13 +47,15 @@ impl Target {
     }
 }
 
-/// What lies at `path`. A library is recognised by its `library.db`, a collection and a model by
-/// their manifests.
+/// What lies at `path`. A library is recognised by its `library.db`, a collection, a
+/// backup and a model by their manifests.
 pub fn what_is(path: &Path) -> Target {
     if library::is_library(path) || library::has_lost_its_database(path) {
         Target::Library
     } else if CollectionFolder::is_one(path) {
         Target::Collection
+    } else if is_backup(path) {
+        Target::Backup
     } else if envelope::is_model(path) || (path.is_file() && path.extension().is_some_and(|ending| ending == MODEL_ENDING)) {
         Target::Model
     } else if path.is_dir() {
@@ -93,7 +98,7 @@ fn is_on_network(_: &Path) -> bool {
 }
 
 /// On a network drive neither the library's lock nor SQLite's locks are reliable.
-pub(super) fn refuse_network(folder: &Path) -> Result<()> {
+pub(in crate::session) fn refuse_network(folder: &Path) -> Result<()> {
     if !is_on_network(folder) {
         return Ok(());
     }

@@ -269,6 +269,11 @@ pub fn read(text: &[u8]) -> (Vec<Line>, Vec<DamagedLine>) {
     (lines, problems)
 }
 
+/// Which library a journal is of, and when a snapshot was last restored in it.
+pub(super) fn told_identity(lines: &[Line]) -> Option<(i64, i64)> {
+    lines.iter().find_map(|line| if let Line::Library(id, restored) = line { Some((*id, *restored)) } else { None })
+}
+
 /// The number of the event that a damaged line told of, and when that was, as far as they can be
 /// read.
 fn told_of(line: &[u8]) -> Option<(EventId, i64)> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::chain::{Fault, Head, faults, join};
 use super::event::{ContentHash, Event, EventId};
 use super::forget::Purge;
+use super::fork::{KEEP, first_apart};
 use super::journal::{self, DamagedLine, Line};
 use super::state::{Image, Place, Root, State};
 use super::store::inspect::{known_fault, lost_from};
@@ -15,9 +16,6 @@ use crate::error::{Error, Result, display};
 use crate::plural::count;
 use crate::utc::now;
 use crate::utc::utc;
-
-/// The way out where database and journal tell two histories.
-const KEEP: &str = "run `tessera check LIBRARY --keep database` or `--keep journal`, which saves the other one as a library of its own";
 
 /// The name of the fact that the journal was written with links: what bears none is not of this
 /// history.
@@ -123,11 +121,7 @@ impl Store {
     /// where two copies of a library were used and their files mixed.
     fn check_for_fork(&self, told: &BTreeMap<EventId, &Line>, last: Head) -> Result<()> {
         let own = self.events_after(0)?;
-        // The first event that only the journal has must follow the last one of the database.
-        let next = told.get(&EventId(last.event.0.saturating_add(1))).and_then(|line| line.link());
-        let is_astray = next.is_some_and(|link| link.previous != last.digest);
-        let differs = |event: &&Event| told.get(&event.id).is_some_and(|line| !line.tells(event));
-        let Some(first) = own.iter().find(differs).or_else(|| own.last().filter(|_| is_astray)) else {
+        let Some(first) = first_apart(&own, told, last) else {
             return self.check_contents(&own, told);
         };
         let newest = told.keys().next_back().copied().unwrap_or(first.id);

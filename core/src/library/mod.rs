@@ -66,6 +66,7 @@ mod export;
 pub mod features;
 mod files;
 mod forget;
+pub mod fork;
 mod glimpse;
 pub mod guess;
 pub mod health;

@@ -10,16 +10,16 @@ use super::cache::Cache;
 use super::chain::Head;
 use super::clusters::AIM;
 use super::event::{Event, EventId};
-use super::files::{CACHE, DATABASE, JOURNAL, Scratch, beside, copy, is_library, keep_damaged, of_database, remove};
-use super::journal::{self, DamagedLine, Line};
+use super::files::{CACHE, DATABASE, Scratch, copy, is_library, keep_damaged, of_database, remove};
+use super::journal::{self, DamagedLine, Line, told_identity};
 use super::journal_sync::WRITTEN_ANEW;
 use super::learned::SWITCH;
 use super::link::Digest;
 use super::lock;
 use super::pair::PAIR;
 use super::snapshot::{Snapshot, snapshots};
-use super::store::inspect::{fact_of, joints_of, reached, salvage, tip_of, verify};
-use super::store::{LIBRARY, REPAIR, RESTORED, Store};
+use super::store::inspect::{fact_of, identity_of, joints_of, reached, salvage, tip_of, verify};
+use super::store::{LIBRARY, RESTORED, Store};
 use crate::error::{Error, Result, display};
 use crate::plural::count;
 use crate::progress::Progress;
@@ -175,68 +175,6 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     Ok(done)
 }
 
-/// One of the two histories of a library whose database and journal went apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// That of the database.
-    Database,
-    /// That of the journal.
-    Journal,
-}
-
-/// Goes on with one of two histories, and saves the other in a new folder beside the library's, as
-/// a library of its own. Returns what was done, and the new folder.
-///
-/// # Errors
-/// [`Error::Busy`] when a program has the library; [`Error::Data`] when the journal tells no
-/// events; [`Error::Io`]; [`Error::Cancelled`]. The library is as it was then.
-pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<String>, PathBuf)> {
-    let _lock = lock::take(folder)?;
-    let (path, journal_path) = (folder.join(DATABASE), folder.join(JOURNAL));
-    let text = journal::text_of(folder).map_err(Error::io("read", &journal_path))?;
-    let (lines, problems) = journal::read(&text);
-    if !lines.iter().any(|line| line.event_id().is_some()) {
-        return Err(Error::data(&journal_path, "a journal that tells events", "none that can be read", REPAIR));
-    }
-    let other = beside(folder);
-    fs::create_dir(&other).map_err(Error::io("create", &other))?;
-    let draft = other.join(DATABASE);
-    let mut done: Vec<String> = problems.into_iter().map(|problem| problem.words).collect();
-    match side {
-        Side::Database => {
-            done.extend(from_lines(&draft, lines, journal::reached(&text), progress)?);
-            remove(&journal_path)?;
-        }
-        Side::Journal => {
-            for (from, to) in
-                of_database(folder, DATABASE).iter().zip(of_database(&other, DATABASE)).take(2).filter(|(from, _)| from.is_file())
-            {
-                copy(from, &to).map_err(Error::io("copy", from))?;
-            }
-            let scratch = Scratch::new(folder)?;
-            done.extend(from_lines(&scratch.database(), lines, journal::reached(&text), progress)?);
-            scratch.put_in_place()?;
-        }
-    }
-    let mut store = Store::open(&draft, false, Arc::new(Disk), progress)?;
-    store.renumber()?;
-    store.settle();
-    verify(&path, progress)?;
-    Ok((done, other))
-}
-
-/// A new database of what a journal says, which knows of events up to `reached`. Returns what it
-/// could not take in.
-fn from_lines(path: &Path, lines: Vec<Line>, reached: EventId, progress: &Progress) -> Result<Vec<String>> {
-    let mut store = Store::open(path, true, Arc::new(Disk), progress)?;
-    let (_, mut lost) = store.take_over(lines, Vec::new())?;
-    lost.extend(store.note_faults(EventId(0))?);
-    lost.extend(store.note_lost_end(reached, "the journal")?);
-    store.settle();
-    store.set_fact("clean", 0)?;
-    Ok(lost)
-}
-
 /// Deletes damaged snapshots, once there is a sound database; where something is lost they are kept
 /// beside it.
 fn drop_broken(folder: &Path, broken: &[Snapshot], done: &mut Repaired) -> Result<()> {
@@ -260,16 +198,6 @@ fn lacks_events(lines: &[Line], events: &[Event]) -> bool {
     let told: BTreeMap<EventId, &Line> = lines.iter().filter_map(|line| Some((line.event_id()?, line))).collect();
     let told_of = |event: &Event| told.get(&event.id).map(|line| line.tells(event));
     events.iter().all(|event| told_of(event) != Some(false)) && events.iter().any(|event| told_of(event).is_none())
-}
-
-/// Which library a journal is of, and when a snapshot was last restored in it.
-fn told_identity(lines: &[Line]) -> Option<(i64, i64)> {
-    lines.iter().find_map(|line| if let Line::Library(id, restored) = line { Some((*id, *restored)) } else { None })
-}
-
-/// The same of a database that may be damaged.
-fn identity_of(path: &Path, progress: &Progress) -> Option<(i64, i64)> {
-    Some((fact_of(path, LIBRARY, progress)?, fact_of(path, RESTORED, progress).unwrap_or(0)))
 }
 
 /// Whether a damaged snapshot is one of this library since a snapshot was last restored, as far as

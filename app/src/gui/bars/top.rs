@@ -116,7 +116,14 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         items(
             ui,
             panel,
-            &[(Action::Check, has), (Action::BackUp, has), (Action::Close, has), (Action::Settings, true), (Action::Quit, true)],
+            &[
+                (Action::Check, has),
+                (Action::BackUp, has),
+                (Action::RestoreBackup, true),
+                (Action::Close, has),
+                (Action::Settings, true),
+                (Action::Quit, true),
+            ],
         );
     });
     ui.menu_button("Edit", |ui| {

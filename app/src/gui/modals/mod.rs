@@ -12,6 +12,7 @@ mod keys;
 mod lessons;
 mod palette;
 mod path;
+mod restore_backup;
 mod settings;
 
 use egui::{Context, CornerRadius, Frame, Id, Margin, Modal as Front, Ui};
@@ -33,7 +34,13 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
     let frame = Frame::popup(&style).inner_margin(Margin::same(18)).corner_radius(CornerRadius::same(10));
     let response = Front::new(Id::unique("modal")).frame(frame).show(ctx, |ui| {
         let width: f32 = match modal {
-            Modal::Palette | Modal::Path(_) | Modal::History | Modal::Log | Modal::Lessons | Modal::AskCluster => 560.0,
+            Modal::Palette
+            | Modal::Path(_)
+            | Modal::RestoreBackup(_)
+            | Modal::History
+            | Modal::Log
+            | Modal::Lessons
+            | Modal::AskCluster => 560.0,
             Modal::Import => 1000.0,
             Modal::Keys | Modal::About | Modal::Settings => 480.0,
             _ => 400.0,
@@ -63,6 +70,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
             Modal::Forget(images) => confirm::confirm_ui(ui, panel, confirm::forget(images)),
             Modal::Replace(what, path) => confirm::confirm_ui(ui, panel, confirm::replace(*what, path)),
             Modal::Restore(snapshot, when) => confirm::confirm_ui(ui, panel, confirm::restore(snapshot, when)),
+            Modal::RestoreBackup(backup) => restore_backup::restore_backup_ui(ui, panel, backup),
             Modal::Quit => confirm::quit_ui(ui, panel),
         }
     });

@@ -184,6 +184,9 @@ fn health_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
             if ui.button("Back up…").on_hover_text(Action::BackUp.words().1).clicked() {
                 panel.act(Action::BackUp);
             }
+            if ui.button("Restore…").on_hover_text(Action::RestoreBackup.words().1).clicked() {
+                panel.act(Action::RestoreBackup);
+            }
         });
         if let Some(head) = &health.head {
             ui.horizontal(|ui| {

@@ -1,7 +1,11 @@
 //! The first page: opens a folder, a library, a model or the sample.
 
+use std::path::Path;
+
 use egui::{Key, RichText, ScrollArea, TextEdit, Ui};
 use tessera_core::error::display;
+use tessera_core::library::fork::{Fork, Side};
+use tessera_core::utc::utc;
 
 use crate::command::Command;
 use crate::gui::actions::Action;
@@ -9,6 +13,7 @@ use crate::gui::dialogs::typed_path;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::requests::Request;
 use crate::gui::widgets::{card_ui, line, main_button};
+use crate::gui::words::count;
 
 /// The state of the page.
 #[derive(Default)]
@@ -64,7 +69,7 @@ impl PageUi for StartView {
             ui.add_space(10.0);
             self.path_ui(ui, panel, width);
             ui.add_space(6.0);
-            ui.label(RichText::new("Or drop a folder of images, a library, a collection, a model or an image onto this window").weak());
+            ui.label(RichText::new("Or drop a folder of images, a library, a collection, a backup, a model or an image onto this window").weak());
             ui.add_space(16.0);
             damaged_ui(ui, panel, width);
             recents_ui(ui, panel, width);
@@ -91,18 +96,53 @@ impl PageUi for StartView {
 
 /// The library that could not be opened because it is damaged.
 fn damaged_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
-    let Some((folder, words)) = panel.desk.opening().damaged().map(|(folder, words)| (folder.to_owned(), words.to_owned())) else { return };
-    ui.scope(|ui| {
-        ui.set_max_width(width);
-        card_ui(ui, "This library is damaged", |ui| {
-            ui.add(egui::Label::new(&words).wrap());
-            let hover = "From the newest snapshot and the journal; the damaged file is kept";
-            if ui.button("Repair it").on_hover_text(hover).clicked() {
-                panel.ask(Command::Repair(folder));
+    let Some(damaged) = panel.desk.opening().damaged() else { return };
+    let asked = ui
+        .scope(|ui| {
+            ui.set_max_width(width);
+            match &damaged.fork {
+                Some(fork) => card_ui(ui, "This library has two histories", |ui| fork_ui(ui, &damaged.folder, fork)),
+                None => card_ui(ui, "This library is damaged", |ui| {
+                    ui.add(egui::Label::new(&damaged.words).wrap());
+                    let hover = "From the newest snapshot and the journal; the damaged file is kept";
+                    ui.button("Repair it").on_hover_text(hover).clicked().then(|| Command::Repair(damaged.folder.clone()))
+                }),
             }
-        });
-    });
+        })
+        .inner;
+    if let Some(command) = asked {
+        panel.ask(command);
+    }
     ui.add_space(10.0);
+}
+
+/// What each of two histories has alone. Returns the command to go on with one of them.
+fn fork_ui(ui: &mut Ui, folder: &Path, fork: &Fork) -> Option<Command> {
+    let shared = count(fork.shared, "event");
+    let words = format!(
+        "{}: its database and its journal have {shared} in common, and then each has others, as where files of two copies were mixed. \
+         Choose the one to go on with. The other is saved beside it as a library of its own; nothing is lost.",
+        display(folder)
+    );
+    ui.add(egui::Label::new(words).wrap());
+    let mut asked = None;
+    ui.columns_const(|columns: &mut [Ui; 2]| {
+        for ((ui, side), title) in columns.iter_mut().zip([Side::Database, Side::Journal]).zip(["The database", "The journal"]) {
+            let events = fork.events(side);
+            ui.label(RichText::new(format!("{title}: {}", count(events.len(), "event"))).strong());
+            ScrollArea::vertical().id_salt(title).max_height(160.0).auto_shrink([false, true]).show(ui, |ui| {
+                for event in events {
+                    line(ui, RichText::new(&event.words)).on_hover_text(format!("Event {}, {}", event.id.0, utc(event.at)));
+                }
+            });
+            let button = ui.button("Go on with this one");
+            button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Go on with {}", title.to_lowercase())));
+            if button.clicked() {
+                asked = Some(Command::KeepHistory(folder.to_owned(), side));
+            }
+        }
+    });
+    asked
 }
 
 fn recents_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {

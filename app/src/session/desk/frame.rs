@@ -7,7 +7,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::suggest::LabelOrder;
 use tessera_core::picture::MemoryBudget;
 
-use super::opening::NeedsModels;
+use super::opening::{NeedsModels, OpenedBackup};
 use super::thumbnails::{Fetched, WantedThumbnail};
 use super::view::Notice;
 use super::{Desk, files};
@@ -18,6 +18,11 @@ impl Desk {
     /// What was not written, and where, because something is there that it would replace; once.
     pub fn take_occupied(&mut self) -> Option<(Written, PathBuf)> {
         self.parts.exporting.take_occupied()
+    }
+
+    /// The backup that was opened, to be asked where to restore it; once.
+    pub fn take_backup(&mut self) -> Option<OpenedBackup> {
+        self.parts.opening.take_backup()
     }
 
     /// The notices to be shown that have come since the last call.

@@ -60,7 +60,7 @@ pub use networks::{Networks, in_words as networks_in_words};
 pub use notices::Notices;
 use notices::{NewNotice, done, note};
 use opening::Joins;
-pub use opening::Opening;
+pub use opening::{Damaged, OpenedBackup, Opening};
 use part::Part;
 pub use pictures::Pictures;
 use planning::Planning;
@@ -143,6 +143,9 @@ impl Desk {
             Command::Close => parts.opening.close(ctx),
             Command::RestoreSnapshot(path) => parts.opening.restore_snapshot(ctx, path),
             Command::Repair(folder) => parts.opening.repair(ctx, folder),
+            Command::KeepHistory(folder, side) => parts.opening.keep_history(ctx, folder, side),
+            Command::LookAtBackup(folder) => opening::look_at_backup(ctx, folder),
+            Command::RestoreBackup(restoration) => parts.opening.restore_backup(ctx, restoration),
             Command::Import { folder, labels, exclude, table } => {
                 importing::import(ctx, folder, ImportOptions { labels, exclude, ..ImportOptions::default() }, Texts::Usual(table));
             }

@@ -3,12 +3,14 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tessera_core::data::{Dataset, Labels, OpenOptions};
 use tessera_core::error::display;
+use tessera_core::library::backup::{self, BackupSummary};
+use tessera_core::library::fork::{self, Fork, Side};
 use tessera_core::library::import::hold;
 use tessera_core::library::read_only::ReadOnly;
 use tessera_core::library::repair::repair;
@@ -18,14 +20,14 @@ use tessera_core::picture::thumbnail;
 use tessera_core::{Error, Result};
 
 use super::super::Session;
-use super::super::library::{Target, named, what_is};
+use super::super::library::{ENDING, Target, named, refuse_network, what_is};
 use super::Message as DeskMessage;
 use super::context::{Context, Event, First, OpenLibrary};
-use super::notices::{note, problem};
+use super::notices::{count, note, problem};
 use super::part::Part;
 use super::recognising;
 use super::view::Tried;
-use crate::command::{Command, ImageQuery, JobId};
+use crate::command::{Command, ImageQuery, JobId, Restoration};
 use crate::job::JobKind;
 
 /// Attempts to open a library that is in use.
@@ -49,6 +51,8 @@ pub struct Opening {
     /// first.
     waiting: Vec<(PathBuf, bool)>,
     damaged: Option<Damaged>,
+    /// A backup that was opened, until it is asked where to restore it.
+    backup: Option<OpenedBackup>,
     tray: Vec<Tried>,
     /// Whether the page of recognition is to be shown because an image or a model was opened.
     turns: bool,
@@ -75,11 +79,35 @@ impl NeedsModels {
     const COUNT: usize = Self::Clusters as usize + 1;
 }
 
-/// A library whose database is damaged.
-struct Damaged {
-    folder: PathBuf,
+/// A library that cannot be opened because its database is damaged.
+pub struct Damaged {
+    /// Its folder.
+    pub folder: PathBuf,
     /// The damage that was found, in words.
-    words: String,
+    pub words: String,
+    /// Its two histories, where database and journal went apart.
+    pub fork: Option<Fork>,
+}
+
+impl Damaged {
+    /// The library that an error is about, if that is damage of its database.
+    fn of(session: &Session, error: &Error) -> Option<Self> {
+        let Error::Data { path, .. } = error else { return None };
+        let folder = path.parent().filter(|_| path.ends_with(DATABASE))?;
+        Some(Self { folder: folder.to_owned(), words: error.to_string(), fork: fork::fork_of(folder, session.progress()) })
+    }
+}
+
+/// A backup that was opened, to be restored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenedBackup {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What it holds.
+    pub holds: BackupSummary,
+    /// Where it is proposed to restore it: in the place of the library that is open, if it is a
+    /// backup of that one, or under a new name beside it.
+    pub place: PathBuf,
 }
 
 /// Results of opening.
@@ -92,31 +120,16 @@ pub(super) enum Message {
     Fillable(PathBuf, bool),
     /// A library was opened.
     Opened(Box<Opened>),
-    /// A library could not be opened because it is damaged: its folder, and the damage in words.
-    Damaged(PathBuf, String),
+    /// A library could not be opened because it is damaged.
+    Damaged(Damaged),
+    /// A backup was opened.
+    Backup(OpenedBackup),
     /// The models of the open library have learned everything.
     Ready,
     /// They were stopped before.
     Stopped,
-    /// They could not, so that the library is closed.
-    NotReady(DeskError),
-}
-
-/// Why the models of a library could not learn.
-pub(super) struct DeskError {
-    /// The folder of the library, where its database is damaged.
-    damaged: Option<PathBuf>,
-    words: String,
-}
-
-impl DeskError {
-    fn new(error: &Error) -> Self {
-        let damaged = match error {
-            Error::Data { path, .. } if path.ends_with(DATABASE) => Some(path.parent().unwrap_or(path).to_owned()),
-            _ => None,
-        };
-        Self { damaged, words: error.to_string() }
-    }
+    /// They could not, so that the library is closed: why, and the library if it is damaged.
+    NotReady(String, Option<Damaged>),
 }
 
 /// What lies at a path.
@@ -192,10 +205,11 @@ impl Part for Opening {
                 self.open(ctx, move |session| session.library_of(&of).ok(), move |session| open_folder(session, &folder, plans));
             }
             Message::Opened(opened) => self.opened(ctx, *opened),
-            Message::Damaged(folder, words) => {
-                ctx.tell(problem(&words));
-                self.damaged = Some(Damaged { folder, words });
+            Message::Damaged(damaged) => {
+                ctx.tell(problem(&damaged.words));
+                self.damaged = Some(damaged);
             }
+            Message::Backup(opened) => self.backup = Some(opened),
             Message::Ready => {
                 if let Some(open) = &mut ctx.library {
                     open.is_ready = true;
@@ -210,10 +224,10 @@ impl Part for Opening {
                     ctx.tell(note("Words and pieces are read as soon as something needs them"));
                 }
             }
-            Message::NotReady(DeskError { damaged, words }) => {
+            Message::NotReady(words, damaged) => {
                 self.close(ctx);
-                ctx.tell(problem(&words));
-                self.damaged = damaged.map(|folder| Damaged { folder, words });
+                ctx.tell(problem(words));
+                self.damaged = damaged;
             }
         }
     }
@@ -228,10 +242,14 @@ impl Part for Opening {
 }
 
 impl Opening {
-    /// The folder of the library that could not be opened because it is damaged, and the damage in
-    /// words.
-    pub fn damaged(&self) -> Option<(&Path, &str)> {
-        self.damaged.as_ref().map(|damaged| (damaged.folder.as_path(), damaged.words.as_str()))
+    /// The library that could not be opened because it is damaged.
+    pub fn damaged(&self) -> Option<&Damaged> {
+        self.damaged.as_ref()
+    }
+
+    /// The backup that was opened; once.
+    pub(super) fn take_backup(&mut self) -> Option<OpenedBackup> {
+        self.backup.take()
     }
 
     /// Images to try the recogniser on; only the sample has some.
@@ -307,6 +325,7 @@ impl Opening {
                 let folder = path.clone();
                 self.open(ctx, move |_| Some(folder), move |session| open_library(session, &path));
             }
+            Target::Backup => look_at_backup(ctx, path),
             Target::Collection => self.open(ctx, nothing_first, move |session| open_collection(session, &path)),
             Target::Folder => look_into(ctx, path, joins.plans()),
         }
@@ -347,6 +366,49 @@ impl Opening {
         });
     }
 
+    /// Goes on with one of the two histories of a library, saves the other beside it, and opens it.
+    pub(super) fn keep_history(&mut self, ctx: &mut Context, folder: PathBuf, side: Side) {
+        // A library that is still being closed is waited for; what was done once is not done again.
+        let done = OnceLock::new();
+        self.open(ctx, nothing_first, move |session| {
+            let (lost, other) = match done.get() {
+                Some(kept) => kept,
+                None => {
+                    let kept = fork::keep(&folder, side, session.progress())?;
+                    done.get_or_init(|| kept)
+                }
+            };
+            let mut opened = open_library(session, &folder)?;
+            let saved = format!("The other history is saved as {}", display(other));
+            opened.news = lost.iter().cloned().chain([saved]).collect();
+            Ok(opened)
+        });
+    }
+
+    /// Puts a backup in a library's place, and opens it.
+    pub(super) fn restore_backup(&mut self, ctx: &mut Context, restoration: Restoration) {
+        let done = OnceLock::new();
+        self.open(ctx, nothing_first, move |session| {
+            let Restoration { from, to, other_history } = &restoration;
+            let report = match done.get() {
+                Some(report) => report,
+                None => {
+                    refuse_network(to)?;
+                    let report = backup::restore_backup(to, from, *other_history, session.progress())?;
+                    done.get_or_init(|| report)
+                }
+            };
+            let mut opened = open_library(session, to)?;
+            let kept = report.kept.as_ref().map_or_else(String::new, |kept| format!("; what was there is now {}", display(kept)));
+            opened.news = vec![format!("Restored {} from {}{kept}", count(report.events, "event"), display(from))];
+            if !report.came_back.is_empty() {
+                let back = count(report.came_back.len(), "image");
+                opened.news.push(format!("{back} that the library had forgotten came back from the backup"));
+            }
+            Ok(opened)
+        });
+    }
+
     /// Closes the open library, then starts a job that opens another one or the same again; the
     /// first images of the library in the folder that `first` names are shown meanwhile.
     fn open(
@@ -379,11 +441,11 @@ impl Opening {
                 match open(session) {
                     // A cancelled job has opened it a moment ago and is about to drop it.
                     Err(Error::Busy { .. }) if tries < TRIES => tries += 1,
-                    Err(ref error @ Error::Data { ref path, .. }) if path.ends_with(DATABASE) => {
-                        let folder = path.parent().unwrap_or(path).to_owned();
-                        return Ok(Message::Damaged(folder, error.to_string()));
-                    }
-                    outcome => break outcome?,
+                    Err(error) => match Damaged::of(session, &error) {
+                        Some(damaged) => return Ok(Message::Damaged(damaged)),
+                        None => return Err(error),
+                    },
+                    Ok(opened) => break opened,
                 }
                 std::thread::sleep(WAIT);
             };
@@ -492,7 +554,7 @@ fn catch_up(ctx: &mut Context) {
     ctx.job(JobKind::CatchUp, move |session| match session.catch_up(&library) {
         Ok(()) => Ok(vec![DeskMessage::from(recognising::known(&hold(&library))), Message::Ready.into()]),
         Err(Error::Cancelled) => Ok(vec![Message::Stopped.into()]),
-        Err(error) => Ok(vec![Message::NotReady(DeskError::new(&error)).into()]),
+        Err(error) => Ok(vec![Message::NotReady(error.to_string(), Damaged::of(session, &error)).into()]),
     });
 }
 
@@ -505,6 +567,26 @@ fn look_into(ctx: &mut Context, folder: PathBuf, plans: bool) {
         }
         Ok(Message::Fillable(folder, plans))
     });
+}
+
+/// Reads what a backup holds, which is then asked where to restore.
+pub(super) fn look_at_backup(ctx: &mut Context, folder: PathBuf) {
+    let open = ctx.library.as_ref().map(|open| open.folder.clone());
+    ctx.job(JobKind::Open, move |session| {
+        let holds = backup::summary(&folder)?;
+        let own = open.filter(|open| holds.is_of(open, session.progress()));
+        let place = own.unwrap_or_else(|| new_name(&folder));
+        Ok(Message::Backup(OpenedBackup { folder, holds, place }))
+    });
+}
+
+/// A name for the library of a backup, beside that, which nothing has yet.
+fn new_name(backup: &Path) -> PathBuf {
+    let name = backup.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = name.strip_suffix(" backup").unwrap_or(&name);
+    let plain = backup.with_file_name(format!("{stem}.{ENDING}"));
+    let numbered = |n: u32| backup.with_file_name(format!("{stem}-{n}.{ENDING}"));
+    std::iter::once(plain.clone()).chain((2..1000).map(numbered)).find(|path| !path.exists()).unwrap_or(plain)
 }
 
 /// Opens whatever lies at a path.

@@ -10,17 +10,19 @@ use std::sync::Arc;
 
 use super::cache::Cache;
 use super::chain::{ChainSummary, Head, Joint};
-use super::event::ContentHash;
+use super::event::{ContentHash, EventId};
 use super::files::{CACHE, DATABASE, MODELS, beside, check_ordinary, is_library, remove, with_ending};
-use super::journal;
+use super::fork::{Fork, KEEP};
+use super::journal::{self, Line, told_identity};
 use super::lock;
 use super::read_only::{ReadCopy, ReadOnly};
 use super::repair::has_lost_its_database;
 use super::state::{Image, State};
-use super::store::inspect::{copy, fact_of, joints_of, salvage, verify};
+use super::store::inspect::{copy, fact_of, identity_of, joints_of, salvage, verify};
 use super::store::{LIBRARY, REPAIR, RESTORED, Store};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::plural::count;
 use crate::progress::Progress;
 use crate::storage::{Disk, Storage};
 use crate::utc::now;
@@ -48,14 +50,58 @@ pub struct BackupReport {
     pub came_back: Vec<ItemId>,
 }
 
+/// What a finished backup holds, by its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackupSummary {
+    /// The number of its library.
+    library: i64,
+    /// The end of the history in it.
+    pub head: Head,
+    /// How many events are in it.
+    pub events: usize,
+    /// When it was made, in milliseconds since 1970.
+    pub at: i64,
+    /// The bytes of its files.
+    pub bytes: u64,
+}
+
+impl BackupSummary {
+    /// Whether it is a backup of the library in `folder`, of whatever history.
+    pub fn is_of(&self, folder: &Path, progress: &Progress) -> bool {
+        fact_of(&folder.join(DATABASE), LIBRARY, progress) == Some(self.library)
+    }
+}
+
+/// Whether a folder is a finished backup.
+pub fn is_backup(folder: &Path) -> bool {
+    folder.join(BACKUP).is_file() && !is_library(folder)
+}
+
+/// What the backup in `folder` holds.
+///
+/// # Errors
+/// [`Error::Data`] when no backup was finished there, or its list is not as it was written,
+/// [`Error::Io`].
+pub fn summary(folder: &Path) -> Result<BackupSummary> {
+    let list = list_of(folder)?;
+    Ok(BackupSummary { library: list.library, head: list.head(), events: list.events, at: list.at, bytes: list.bytes() })
+}
+
+/// The list of the backup in `folder`.
+fn list_of(folder: &Path) -> Result<BackupList> {
+    let advice = "name the folder that `tessera backup LIBRARY TO` made";
+    let none = || Error::data(folder, format!("a backup with a `{BACKUP}`"), "none", advice);
+    BackupFolder::at(folder).list()?.ok_or_else(none)
+}
+
 /// Makes a backup of the library in `folder` in the folder `to`, or brings the one there up to
 /// date: only what is missing or wrong in it is copied. Other programs may work with the library
 /// meanwhile. When this ends early, the backup of before is as it was, and the next call goes on.
 ///
 /// # Errors
-/// [`Error::Data`] when the library is damaged, or in `to` are other things, a backup of another
-/// library, or one with events that the library lacks; [`Error::Busy`]; [`Error::Io`];
-/// [`Error::Cancelled`].
+/// [`Error::Data`] when the library is damaged, its journal tells events that its database lacks,
+/// or in `to` are other things, a backup of another library, or one with events that the library
+/// lacks; [`Error::Busy`]; [`Error::Io`]; [`Error::Cancelled`].
 pub fn back_up(folder: &Path, to: &Path, progress: &Progress) -> Result<BackupReport> {
     if !is_library(folder) {
         return Err(Error::data(folder, "a library", "none", "name the folder of a library"));
@@ -70,12 +116,15 @@ pub fn back_up(folder: &Path, to: &Path, progress: &Progress) -> Result<BackupRe
     let draft = backup.draft();
     remove(&draft)?;
     progress.begin("Copying the database", 0);
+    // Read first: an event is in the journal once it is in the database.
+    let told = lines_of(folder);
     copy_database(folder, &draft, progress)?;
     verify(&draft, progress).map_err(|error| match error {
         Error::Data { found, .. } => Error::data(&folder.join(DATABASE), "a sound library", found, REPAIR),
         other => other,
     })?;
     let joints = joints_of(&draft, progress)?;
+    check_told(&folder.join(DATABASE), told, &draft, &joints, progress)?;
     let library = fact_of(&draft, LIBRARY, progress).unwrap_or(0);
     // A list that is damaged is no backup any more.
     if let Ok(Some(before)) = backup.list() {
@@ -131,6 +180,28 @@ fn take_in_all(backup: &BackupFolder, folder: &Path, database: &Path, progress: 
     Ok((files, copied))
 }
 
+/// Refuses a database of which its own journal tells another history, or events that it lacks.
+fn check_told(database: &Path, lines: Vec<Line>, draft: &Path, joints: &[Joint], progress: &Progress) -> Result<()> {
+    if told_identity(&lines) != identity_of(draft, progress) {
+        return Ok(());
+    }
+    let last = joints.last().map_or(EventId(0), |joint| joint.after.event);
+    let lost = lines.iter().filter_map(Line::event_id).filter(|event| *event > last).count();
+    if let Some(fork) = Fork::between(draft, lines, progress) {
+        let found = format!("two histories, which have {} in common", count(fork.shared, "event"));
+        return Err(Error::data(database, "a database and a journal of one history", found, KEEP));
+    }
+    match lost {
+        0 => Ok(()),
+        lost => Err(Error::data(
+            database,
+            "all events in the database",
+            format!("{} that only the journal tells", count(lost, "event")),
+            REPAIR,
+        )),
+    }
+}
+
 /// Refuses to replace a backup of another library, or one with events that this one lacks.
 fn check_same(to: &Path, before: &BackupList, library: i64, joints: &[Joint]) -> Result<()> {
     let expected = "a new folder, or an older backup of this library";
@@ -176,10 +247,7 @@ pub fn restore_backup(folder: &Path, from: &Path, other_history: bool, progress:
     // A path that ends in a slash has no place beside it for what is made.
     let folder = &folder.components().collect::<PathBuf>();
     let backup = BackupFolder::at(from);
-    let Some(list) = backup.list()? else {
-        let advice = "name the folder that `tessera backup LIBRARY TO` made";
-        return Err(Error::data(from, format!("a backup with a `{BACKUP}`"), "none", advice));
-    };
+    let list = list_of(from)?;
     backup.check(&list, progress)?;
     let is_there = is_library(folder) || has_lost_its_database(folder);
     if !is_there && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
@@ -216,16 +284,21 @@ pub fn restore_backup(folder: &Path, from: &Path, other_history: bool, progress:
     Ok(BackupReport { head: list.head(), events: list.events, bytes: list.bytes(), copied: list.files.len(), kept, came_back })
 }
 
+/// The lines of the journal of the library in `folder`, as far as they can be read.
+fn lines_of(folder: &Path) -> Vec<Line> {
+    journal::text_of(folder).map(|text| journal::read(&text).0).unwrap_or_default()
+}
+
 /// The bytes that the library in `folder` has forgotten, by its database, or by its journal where
 /// that cannot be read.
 fn forgotten_in(folder: &Path, progress: &Progress) -> HashSet<ContentHash> {
     let by_database = ReadCopy::of(folder).and_then(|copy| Store::open_copy(&copy.database(), progress)?.forgotten());
     by_database.unwrap_or_else(|_| {
         let mut forgotten = HashSet::new();
-        for line in journal::text_of(folder).map(|text| journal::read(&text).0).unwrap_or_default() {
+        for line in lines_of(folder) {
             match line {
-                journal::Line::Forgotten(hash) => drop(forgotten.insert(hash)),
-                journal::Line::Again(hash) => drop(forgotten.remove(&hash)),
+                Line::Forgotten(hash) => drop(forgotten.insert(hash)),
+                Line::Again(hash) => drop(forgotten.remove(&hash)),
                 _ => {}
             }
         }
@@ -277,8 +350,8 @@ fn make_again(backup: &BackupFolder, list: &BackupList, staged: &Path, progress:
 /// Refuses a backup that is neither the past nor the future of the history that is there. What
 /// cannot be read any more cannot be compared, and is kept all the same.
 fn check_related(folder: &Path, from: &Path, list: &BackupList, theirs: &[Joint], progress: &Progress) -> Result<()> {
-    let told = journal::text_of(folder).map(|text| journal::read(&text).0).unwrap_or_default();
-    let events = salvage(&folder.join(DATABASE), progress).into_iter().chain(told.into_iter().filter_map(journal::Line::into_event));
+    let told = lines_of(folder);
+    let events = salvage(&folder.join(DATABASE), progress).into_iter().chain(told.into_iter().filter_map(Line::into_event));
     let own: Vec<Head> = events.filter_map(|event| Some(Head { event: event.id, digest: event.link?.head })).collect();
     let is_past = own.contains(&list.head()) || list.head().event.0 == 0;
     let newest = own.iter().max_by_key(|head| head.event);
@@ -287,6 +360,7 @@ fn check_related(folder: &Path, from: &Path, list: &BackupList, theirs: &[Joint]
         return Ok(());
     }
     let found = format!("one of another history, which ends at the head {}", list.head());
-    let advice = "give --other-history if it is to take the place of this one, which is kept beside it";
+    let advice =
+        "restore it under another name, or confirm by --other-history that it takes the place of this one, which is kept beside it";
     Err(Error::data(from, "a backup of the history of this library", found, advice))
 }

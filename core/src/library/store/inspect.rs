@@ -9,6 +9,7 @@ use super::log::{BARE_EVENTS, EVENTS, LOST_FROM, altered, joints, read_event, ti
 use super::refused::{damaged, refused};
 use super::schema::{APPLICATION, SCHEMA, expected};
 use super::seal;
+use super::{LIBRARY, RESTORED};
 use crate::error::Result;
 use crate::library::chain::{Fault, Head, Joint, faults};
 use crate::library::event::{Event, EventId};
@@ -89,6 +90,11 @@ fn table_of(path: &Path, table: &str, progress: &Progress) -> Option<Connection>
 pub(in crate::library) fn fact_of(path: &Path, name: &str, progress: &Progress) -> Option<i64> {
     let db = table_of(path, "fact", progress)?;
     db.query_row("SELECT value FROM fact WHERE name = ?1", [name], |row| row.get(0)).ok()
+}
+
+/// Which library a database that may be damaged is, and when a snapshot was last restored in it.
+pub(in crate::library) fn identity_of(path: &Path, progress: &Progress) -> Option<(i64, i64)> {
+    Some((fact_of(path, LIBRARY, progress)?, fact_of(path, RESTORED, progress).unwrap_or(0)))
 }
 
 /// The name of the fact that the fault of the chain that shows at an event could not be mended.
