@@ -152,6 +152,16 @@ impl Error {
         move |cause| Self::Io { action, path, cause }
     }
 
+    /// Wraps an error of reading a text: that of the system, or that it is none in UTF-8. Made for
+    /// `map_err`.
+    pub fn text(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |cause| match cause.kind() {
+            io::ErrorKind::InvalidData => Self::data(&path, "a text in UTF-8", "other bytes", "name another file, or save it as UTF-8"),
+            _ => Self::io("read", path)(cause),
+        }
+    }
+
     /// A file or folder that does not hold what it should.
     pub fn data(path: &Path, expected: impl Into<String>, found: impl Into<String>, advice: &'static str) -> Self {
         Self::Data { path: path.to_owned(), expected: expected.into(), found: found.into(), advice }

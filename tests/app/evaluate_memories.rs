@@ -38,6 +38,8 @@ fn classes_from_few_examples() {
         assert_eq!((ran.object()["memories"].as_u64(), ran.object()["classes"].as_u64()), (Some(48), Some(12)));
     }
     world.run(["eval", "cmt-classify", "--train", "gone.svm", "--test", "test.svm"]).ended(74).complains("gone.svm");
+    world.file("other.svm", &[b'1', b' ', 0xff]);
+    world.run(["eval", "cmt-classify", "--train", "other.svm", "--test", "test.svm"]).ended(65).complains("expected a text in UTF-8");
     world.run(["eval", "cmt-classify", "--train", "train.svm", "--test", "test.svm", "--alpha", "0"]).ended(2).complains("alpha");
 }
 

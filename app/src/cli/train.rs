@@ -494,7 +494,7 @@ pub(super) fn machine(session: &Session, elements: &Elements, file: Option<&Path
 }
 
 fn options_in(path: &Path) -> Result<CkmOptions> {
-    let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let text = std::fs::read_to_string(path).map_err(Error::text(path))?;
     let wrong =
         |error: ron::de::SpannedError| Error::data(path, "options as --print-options writes them", error.to_string(), "mend that line");
     Ok(ron::from_str(&text).map_err(wrong)?)

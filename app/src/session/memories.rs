@@ -93,7 +93,7 @@ impl Session {
         let table = tables::read(files.captions, &self.progress)?;
         let mut failed = Vec::new();
         let mut photos = |list: &Path| -> Result<Vec<Photo>> {
-            let text = fs::read_to_string(list).map_err(Error::io("read", list))?;
+            let text = fs::read_to_string(list).map_err(Error::text(list))?;
             let names: Vec<String> = text.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect();
             let work = || captions::photos(files.images, &table, &names, &*self.decoder, &self.progress);
             let (photos, more) = self.pool.install(work)?;

@@ -59,7 +59,7 @@ impl Session {
                 return Err(Error::Option { name: "captions", found: "those of a file".into(), expected: "given with a folder of images" });
             }
             let examples = libsvm::read(files.stream, &mut ClassNames::default(), &self.progress)?;
-            let groups = files.groups.map(|path| fs::read_to_string(path).map_err(Error::io("read", path))).transpose()?;
+            let groups = files.groups.map(|path| fs::read_to_string(path).map_err(Error::text(path))).transpose()?;
             let objects: Vec<&str> = groups.iter().flat_map(|text| text.lines()).map(str::trim).filter(|line| !line.is_empty()).collect();
             return DeskItems::of_examples(&examples, &objects, files.dimension, self.seed);
         }

@@ -58,7 +58,7 @@ impl CollectionFolder {
     /// [`Error::Io`], [`Error::Data`].
     pub fn open(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST);
-        let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+        let text = fs::read_to_string(&path).map_err(Error::text(&path))?;
         let advice = "take it from a copy of the collection, or make the collection again";
         let manifest =
             Manifest::from_json(&text).map_err(|error| Error::data(&path, "the manifest of a collection", error.to_string(), advice))?;

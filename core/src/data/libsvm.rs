@@ -43,7 +43,7 @@ const ADVICE: &str = "write a class and then index:value pairs on each line";
 /// [`Error::Io`]; [`Error::Data`] with the line when one is no example, or the file has none;
 /// [`Error::Cancelled`].
 pub fn read(path: &Path, classes: &mut ClassNames, progress: &Progress) -> Result<Vec<(ClassId, SparseVec)>> {
-    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let text = fs::read_to_string(path).map_err(Error::text(path))?;
     let mut examples = Vec::new();
     progress.begin("Reading examples", 0);
     for (number, line) in text.lines().enumerate() {

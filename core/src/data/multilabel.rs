@@ -29,7 +29,7 @@ pub struct MultiLabel {
 /// [`Error::Cancelled`].
 pub fn read(path: &Path, progress: &Progress) -> Result<MultiLabel> {
     progress.begin("Reading examples", 0);
-    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let text = fs::read_to_string(path).map_err(Error::text(path))?;
     let is_arff = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("arff"));
     if is_arff { arff(path, &text, progress) } else { xc(path, &text, progress) }
 }
@@ -189,7 +189,7 @@ fn label_names(path: &Path) -> Result<Option<BTreeSet<String>>> {
     let common = stem.rsplit_once('-').map_or(stem.as_str(), |(common, _)| common).to_owned();
     let beside = |stem: &str| -> PathBuf { path.with_file_name(format!("{stem}.xml")) };
     let Some(found) = [beside(&stem), beside(&common)].into_iter().find(|path| path.is_file()) else { return Ok(None) };
-    let text = fs::read_to_string(&found).map_err(Error::io("read", &found))?;
+    let text = fs::read_to_string(&found).map_err(Error::text(&found))?;
     let names: BTreeSet<String> = text
         .split("<label ")
         .skip(1)

@@ -135,7 +135,7 @@ fn fork_ui(ui: &mut Ui, folder: &Path, fork: &Fork) -> Option<Command> {
                     line(ui, RichText::new(&event.words)).on_hover_text(format!("Event {}, {}", event.id.0, utc(event.at)));
                 }
             });
-            let button = ui.button("Go on with this one");
+            let button = ui.horizontal(|ui| ui.button("Go on with this one")).inner;
             button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Go on with {}", title.to_lowercase())));
             if button.clicked() {
                 asked = Some(Command::KeepHistory(folder.to_owned(), side));

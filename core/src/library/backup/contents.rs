@@ -154,7 +154,7 @@ impl BackupFolder {
             }
             Ok(_) => {}
         }
-        let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+        let text = fs::read_to_string(&path).map_err(Error::text(&path))?;
         let damaged = |found: &str| Error::data(&path, "the list of a backup as it was written", found, ADVICE);
         let (body, seal) = text.trim_end().rsplit_once('\n').ok_or_else(|| damaged("one that is cut off"))?;
         if format!("{:016x}", hash64(body.as_bytes())) != seal {
