@@ -88,6 +88,12 @@ fn a_backup_of_another_history_is_neither_replaced_nor_restored_unasked() {
     world.run(["backup", "lib.tessera", "--restore", "images"]).ended(65).complains("backup.json");
     world.run(["check", "late"]).ended(65).complains("the backup of one");
     world.run(["search", "late", "x"]).ended(65).complains("the backup of one");
+    // Another program's file of that name makes none.
+    fs::write(world.at("images/backup.json"), "{}").unwrap();
+    world.run(["search", "images", "x"]).ended(65).complains("found a folder without one");
+    fs::write(world.at("file.txt"), "a file").unwrap();
+    world.run(["backup", "file.txt", "--restore", "late"]).ended(65).complains("found a file or a link");
+    assert!(!world.at("file.txt.restoring").exists());
     world.run(["backup", "images", "--restore", "late"]).ended(65).complains("other things");
     world.run(["check", "lib.tessera"]).ended(0);
 }
@@ -99,7 +105,12 @@ fn a_backup_is_not_made_of_a_database_that_lost_events() {
     let before = fs::read(&database).unwrap();
     world.run(["label", "lib.tessera", "#1", "--as", "late"]).ended(0);
     fs::write(&database, before).unwrap();
-    world.run(["backup", "lib.tessera", "copy"]).ended(65).complains("1 event that only the journal tells");
+    world.run(["backup", "lib.tessera", "copy"]).ended(65).complains("1 event that only the journal");
+    // So where a damaged line shows that there was another event.
+    let told = fs::read_to_string(world.at("lib.tessera/journal.jsonl")).unwrap();
+    fs::write(world.at("lib.tessera/journal.jsonl"), told.replace("as late", "as lite")).unwrap();
+    world.run(["backup", "lib.tessera", "copy"]).ended(65).complains("1 event that only the journal");
+    fs::write(world.at("lib.tessera/journal.jsonl"), told).unwrap();
     assert!(!world.at("copy/backup.json").exists());
     world.run(["check", "lib.tessera", "--repair"]).ended(0);
     assert_eq!(world.run(["backup", "lib.tessera", "copy", "--json"]).ended(0).object()["events"], 2);

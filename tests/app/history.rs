@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 
 use rusqlite::types::Value as Cell;
@@ -464,6 +465,22 @@ fn left_by(world: &World, version: u32) -> String {
         fs::copy(journal, world.at(&name).join("journal.jsonl")).unwrap();
     }
     name
+}
+
+#[test]
+fn a_backup_of_a_library_that_is_only_read_changes_nothing_in_it() {
+    let world = labelled();
+    let mut killed = world.start(["label", "lib.tessera", "--stdin"]);
+    writeln!(killed.stdin.as_mut().unwrap(), "{}", serde_json::json!({"image": 5, "label": "fifth"})).unwrap();
+    BufReader::new(killed.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    for (library, events) in [("lib.tessera", 6), (&left_by(&world, 3), 7)] {
+        let database = world.at(library).join("library.db");
+        let before = fs::read(&database).unwrap();
+        assert_eq!(world.run(["backup", library, &format!("{library} copy"), "--read-only", "--json"]).ended(0).object()["events"], events);
+        assert!(fs::read(&database).unwrap() == before, "{library}");
+    }
 }
 
 #[test]

@@ -227,6 +227,53 @@ fn copies_that_went_apart_are_never_mixed() {
 }
 
 #[test]
+fn histories_of_a_damaged_database_are_not_mixed_either() {
+    for (side, own, other) in [("database", ["ours", "disc"], ["theirs", "theirs"]), ("journal", ["theirs", "theirs"], ["ours", "disc"])] {
+        let world = gone_apart();
+        let db = Connection::open(world.at("lib.tessera/library.db")).unwrap();
+        db.execute("UPDATE event SET words = 'other words' WHERE id = 1", []).unwrap();
+        drop(db);
+        let ran = world.run(["check", "lib.tessera"]).ended(65);
+        assert!(ran.stdout.contains("`library.db` alone has: 1 event") && ran.stderr.contains("go on with by `--keep`"), "{}", ran.stdout);
+        world.run(["check", "lib.tessera", "--repair"]).ended(65);
+        world.run(["check", "lib.tessera", "--keep", side]).ended(0);
+        assert_eq!(labels(&world, "lib.tessera"), own);
+        assert_eq!(labels(&world, "lib-2.tessera"), other);
+        for library in ["lib.tessera", "lib-2.tessera"] {
+            world.run(["check", library]).ended(0);
+        }
+    }
+}
+
+#[test]
+fn a_journal_of_another_history_is_kept_when_something_was_forgotten_since() {
+    let world = World::with_library();
+    copy_folder(&world.at("lib.tessera"), &world.at("copy.tessera"));
+    world.run(["label", "copy.tessera", "#1", "--as", "theirs"]).ended(0);
+    world.run(["label", "lib.tessera", "#1", "--as", "ours"]).ended(0);
+    world.run(["forget", "lib.tessera", "#3", "--yes"]).ended(0);
+    let journal = fs::read(world.at("copy.tessera/journal.jsonl")).unwrap();
+    fs::write(world.at("lib.tessera/journal.jsonl"), &journal).unwrap();
+    world.run(["search", "lib.tessera", "disc"]).ended(65).complains("two histories");
+    world.run(["check", "lib.tessera", "--repair"]).ended(65);
+    assert_eq!(fs::read(world.at("lib.tessera/journal.jsonl")).unwrap(), journal);
+    world.run(["check", "lib.tessera", "--keep", "database"]).ended(0);
+    assert_eq!([labels(&world, "lib.tessera")[0].as_str(), labels(&world, "lib-2.tessera")[0].as_str()], ["ours", "theirs"]);
+}
+
+#[test]
+fn a_history_is_chosen_only_where_there_are_two() {
+    let world = World::with_library();
+    let journal = world.at("lib.tessera/journal.jsonl");
+    for side in ["database", "journal"] {
+        world.run(["check", "lib.tessera", "--keep", side]).ended(65).complains("found one history");
+    }
+    fs::remove_file(&journal).unwrap();
+    world.run(["check", "lib.tessera", "--keep", "database"]).ended(65).complains("found one history");
+    assert!(!world.at("lib-2.tessera").exists());
+}
+
+#[test]
 fn an_export_copies_what_was_labelled_or_nothing() {
     let world = World::with_library();
     world.picture("images/disc/disc_01_0_0_0_lt.png", 1, 3, 2);

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
-use tessera_core::library::backup::{BackupReport, back_up, restore_backup};
+use tessera_core::library::backup::{BackupReport, restore_backup};
 
 use super::Done;
 use super::librarian::{Librarian, count};
@@ -20,7 +20,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Backup) -> Result<Done>
     let progress = librarian.session.progress();
     let (report, words) = match (&arguments.to, &arguments.restore) {
         (Some(to), _) => {
-            let report = librarian.patiently(|| back_up(library, to, progress))?;
+            let report = librarian.patiently(|| librarian.session.back_up(library, to))?;
             let words = format!("Backed up {} to {}: {}", display(library), display(to), in_words(&report));
             (report, words)
         }

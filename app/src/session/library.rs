@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use tessera_core::collection::folder::CollectionFolder;
 use tessera_core::envelope::{self, hash_hex};
 use tessera_core::ids::ItemId;
-use tessera_core::library::backup::is_backup;
+use tessera_core::library::backup::{BackupReport, back_up, is_backup};
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
 use tessera_core::library::{self, Library, LibraryOptions};
@@ -118,6 +118,14 @@ impl Session {
             Some(why) => Library::open_read_only_because(folder, &options, why),
             None => Library::open(folder, &options),
         })
+    }
+
+    /// Makes a backup of a library, or brings it up to date.
+    ///
+    /// # Errors
+    /// As [`back_up`].
+    pub fn back_up(&self, folder: &Path, to: &Path) -> Result<BackupReport> {
+        back_up(folder, to, self.is_read_only, self.progress())
     }
 
     /// Opens a library as [`Session::open_library`] does, or creates one where `creates`, with

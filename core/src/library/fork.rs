@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use super::chain::Head;
 use super::event::{Event, EventId};
-use super::files::{DATABASE, JOURNAL, Scratch, beside, copy, of_database, remove};
+use super::files::{DATABASE, JOURNAL, Scratch, beside, copy, keep_damaged, of_database, remove, remove_folder};
 use super::journal::{self, Line, told_identity};
 use super::lock;
+use super::read_only::ReadCopy;
+use super::store::Store;
 use super::store::inspect::{identity_of, salvage, verify};
-use super::store::{REPAIR, Store};
 use crate::error::{Error, Result};
+use crate::plural::count;
 use crate::progress::Progress;
 use crate::storage::Disk;
 
@@ -35,8 +37,8 @@ pub struct Fork {
 impl Fork {
     /// What the database at `path` and the lines of its journal tell, if that is two histories.
     /// None where the journal is not that database's own.
-    pub(super) fn between(path: &Path, lines: Vec<Line>, progress: &Progress) -> Option<Self> {
-        let identity = told_identity(&lines);
+    pub(super) fn between(path: &Path, lines: &[Line], progress: &Progress) -> Option<Self> {
+        let identity = told_identity(lines);
         if identity.is_none() || identity != identity_of(path, progress) {
             return None;
         }
@@ -46,9 +48,21 @@ impl Fork {
         let told: BTreeMap<EventId, &Line> = lines.iter().filter_map(|line| Some((line.event_id()?, line))).collect();
         let first = first_apart(&own, &told, last)?.id;
         let shared = own.partition_point(|event| event.id < first);
-        let mut journal: Vec<Event> = lines.into_iter().filter_map(Line::into_event).filter(|event| event.id >= first).collect();
+        let mut journal: Vec<Event> = lines.iter().cloned().filter_map(Line::into_event).filter(|event| event.id >= first).collect();
         journal.sort_by_key(|event| event.id);
         Some(Self { shared, database: own.split_off(shared), journal })
+    }
+
+    /// The error of a library with these histories, of the database at `path`.
+    pub(super) fn error(&self, path: &Path) -> Error {
+        let found = format!("two histories, which have {} in common", count(self.shared, "event"));
+        Error::data(path, "a database and a journal of one history", found, KEEP)
+    }
+
+    /// The number from which on they differ.
+    fn first(&self) -> EventId {
+        let first = |events: &[Event]| events.first().map(|event| event.id);
+        first(&self.database).into_iter().chain(first(&self.journal)).min().unwrap_or(EventId(0))
     }
 
     /// The events of one of them after those that both have.
@@ -60,11 +74,11 @@ impl Fork {
     }
 }
 
-/// The two histories of the library in `folder`, if its database and its journal went apart.
-/// O(events).
+/// The two histories of the library in `folder`, if its database and its journal went apart. No
+/// file of it is changed. O(events).
 pub fn fork_of(folder: &Path, progress: &Progress) -> Option<Fork> {
     let lines = journal::read(&journal::text_of(folder).ok()?).0;
-    Fork::between(&folder.join(DATABASE), lines, progress)
+    Fork::between(&ReadCopy::of(folder).ok()?.database(), &lines, progress)
 }
 
 /// The first of the events of a database, which end at `last`, that a journal tells otherwise; of a
@@ -85,57 +99,119 @@ pub enum Side {
     Journal,
 }
 
-/// Goes on with one of two histories, and saves the other in a new folder beside the library's, as
-/// a library of its own. Returns what was done, and the new folder.
-///
-/// # Errors
-/// [`Error::Busy`] when a program has the library; [`Error::Data`] when the journal tells no
-/// events; [`Error::Io`]; [`Error::Cancelled`]. The library is as it was then.
-pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<String>, PathBuf)> {
-    let _lock = lock::take(folder)?;
-    let (path, journal_path) = (folder.join(DATABASE), folder.join(JOURNAL));
-    let text = journal::text_of(folder).map_err(Error::io("read", &journal_path))?;
-    let (lines, problems) = journal::read(&text);
-    if !lines.iter().any(|line| line.event_id().is_some()) {
-        return Err(Error::data(&journal_path, "a journal that tells events", "none that can be read", REPAIR));
-    }
-    let other = beside(folder);
-    fs::create_dir(&other).map_err(Error::io("create", &other))?;
-    let draft = other.join(DATABASE);
-    let mut done: Vec<String> = problems.into_iter().map(|problem| problem.words).collect();
-    match side {
-        Side::Database => {
-            done.extend(from_lines(&draft, lines, journal::reached(&text), progress)?);
-            remove(&journal_path)?;
-        }
-        Side::Journal => {
-            for (from, to) in
-                of_database(folder, DATABASE).iter().zip(of_database(&other, DATABASE)).take(2).filter(|(from, _)| from.is_file())
-            {
-                copy(from, &to).map_err(Error::io("copy", from))?;
-            }
-            let scratch = Scratch::new(folder)?;
-            done.extend(from_lines(&scratch.database(), lines, journal::reached(&text), progress)?);
-            scratch.put_in_place()?;
+impl Side {
+    fn other(self) -> Self {
+        match self {
+            Self::Database => Self::Journal,
+            Self::Journal => Self::Database,
         }
     }
-    let mut store = Store::open(&draft, false, Arc::new(Disk), progress)?;
-    store.renumber()?;
-    let mut state = store.load()?;
-    store.tend_journal(&mut state)?;
-    store.settle();
-    verify(&path, progress)?;
-    Ok((done, other))
 }
 
-/// A new database of what a journal says, which knows of events up to `reached`. Returns what it
-/// could not take in.
-fn from_lines(path: &Path, lines: Vec<Line>, reached: EventId, progress: &Progress) -> Result<Vec<String>> {
+/// Goes on with one of two histories, and saves the other in a new folder beside the library's, as
+/// a library of its own. A database that is damaged, too, is made again from what of it is sound,
+/// and stays beside the new one. Returns what was lost by that, and the new folder.
+///
+/// # Errors
+/// [`Error::Busy`] when a program has the library; [`Error::Data`] when it has one history only;
+/// [`Error::Io`]; [`Error::Cancelled`]. The library is as it was then.
+pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<String>, PathBuf)> {
+    let _lock = lock::take(folder)?;
+    let database = folder.join(DATABASE);
+    let text = match journal::text_of(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        text => text.map_err(Error::io("read", folder.join(JOURNAL)))?,
+    };
+    let (lines, problems) = journal::read(&text);
+    let Some(fork) = Fork::between(&database, &lines, progress) else {
+        let advice = "run `tessera check LIBRARY`, and with --repair if it names damage";
+        return Err(Error::data(folder, "a library whose database and journal tell two histories", "one history", advice));
+    };
+    let told = Told {
+        lines,
+        reached: journal::reached(&text),
+        first: fork.first(),
+        database,
+        is_sound: verify(&folder.join(DATABASE), progress).is_ok(),
+    };
+    let other = beside(folder);
+    fs::create_dir(&other).map_err(Error::io("create", &other))?;
+    let mut lost: Vec<String> = problems.into_iter().map(|problem| problem.words).collect();
+    let mut work = || {
+        lost.extend(told.write(side.other(), &other.join(DATABASE), progress)?);
+        settle_as_another(&other.join(DATABASE), progress)?;
+        if side == Side::Database && told.is_sound {
+            return remove(&folder.join(JOURNAL));
+        }
+        let scratch = Scratch::new(folder)?;
+        lost.extend(told.write(side, &scratch.database(), progress)?);
+        verify(&scratch.database(), progress)?;
+        if !told.is_sound {
+            keep_damaged(folder)?;
+        }
+        scratch.put_in_place()?;
+        if side == Side::Database { remove(&folder.join(JOURNAL)) } else { Ok(()) }
+    };
+    match work() {
+        Ok(()) => Ok((lost, other)),
+        Err(error) => {
+            // What could not be made is of no use to anyone; the first error counts.
+            let _ = remove_folder(&other);
+            Err(error)
+        }
+    }
+}
+
+/// What database and journal of a library tell.
+struct Told {
+    database: PathBuf,
+    is_sound: bool,
+    lines: Vec<Line>,
+    /// The last event that the journal knows of.
+    reached: EventId,
+    /// The event from which on they differ.
+    first: EventId,
+}
+
+impl Told {
+    /// Writes what one of them tells to a new database. Returns what it could not take in.
+    fn write(&self, side: Side, to: &Path, progress: &Progress) -> Result<Vec<String>> {
+        if side == Side::Journal {
+            return from_lines(to, self.lines.clone(), Vec::new(), self.reached, progress);
+        }
+        if self.is_sound {
+            let folder = |path: &Path| path.parent().unwrap_or(path).to_owned();
+            let files = of_database(&folder(&self.database), DATABASE).into_iter().zip(of_database(&folder(to), DATABASE));
+            for (from, to) in files.take(2).filter(|(from, _)| from.is_file()) {
+                copy(&from, &to).map_err(Error::io("copy", &from))?;
+            }
+            return Ok(Vec::new());
+        }
+        let is_shared = |line: &&Line| line.event_id().is_none_or(|event| event < self.first);
+        let lines = self.lines.iter().filter(is_shared).cloned().collect();
+        from_lines(to, lines, salvage(&self.database, progress), EventId(0), progress)
+    }
+}
+
+/// A new database of what a journal says and of events from elsewhere, which knows of events up to
+/// `reached`. Returns what it could not take in.
+fn from_lines(path: &Path, lines: Vec<Line>, more: Vec<Event>, reached: EventId, progress: &Progress) -> Result<Vec<String>> {
     let mut store = Store::open(path, true, Arc::new(Disk), progress)?;
-    let (_, mut lost) = store.take_over(lines, Vec::new())?;
+    let (_, mut lost) = store.take_over(lines, more)?;
     lost.extend(store.note_faults(EventId(0))?);
     lost.extend(store.note_lost_end(reached, "the journal")?);
     store.settle();
     store.set_fact("clean", 0)?;
     Ok(lost)
+}
+
+/// Makes a copy of a library one of its own: with another number, and with a journal.
+fn settle_as_another(database: &Path, progress: &Progress) -> Result<()> {
+    let mut store = Store::open(database, false, Arc::new(Disk), progress)?;
+    store.renumber()?;
+    let mut state = store.load()?;
+    store.tend_journal(&mut state)?;
+    store.settle();
+    drop(store);
+    verify(database, progress)
 }

@@ -21,6 +21,7 @@ use super::state::{Place, Root};
 use crate::envelope::{hash64, replace_on};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::plural::count;
 use crate::raw_path::RawPath;
 use crate::storage::{PathKind, Storage};
 use crate::utc::utc;
@@ -252,8 +253,11 @@ pub fn read(text: &[u8]) -> (Vec<Line>, Vec<DamagedLine>) {
         let mut add = |words, event| problems.push(DamagedLine { words, event });
         match read_line(line) {
             Ok((n, line)) => {
-                if n != next {
-                    add(format!("line {} of the journal should be number {next} and is number {n}", i + 1), None);
+                if n > next {
+                    let verb = if n - next == 1 { "is" } else { "are" };
+                    add(format!("{} of the journal {verb} missing before its line {}", count((n - next) as usize, "line"), i + 1), None);
+                } else if n < next {
+                    add(format!("line {} of the journal stands in the wrong place, or twice", i + 1), None);
                 }
                 next = n.saturating_add(1);
                 lines.push(line);

@@ -82,8 +82,8 @@ impl Store {
         let is_unnamed = !lines.iter().any(|line| matches!(line, Line::Library(..)));
         let has_our_head = || told.get(&last).and_then(|line| line.link()).is_some_and(|link| link.head == head.digest);
         let is_own = lines.contains(&Line::Library(own.0, own.1)) || (is_unnamed && has_our_head());
-        if is_own && !is_outdated {
-            self.check_for_fork(&told, head)?;
+        if is_own {
+            self.check_for_fork(&told, head, is_outdated)?;
         }
         if !is_outdated && (!problems.is_empty() || (!is_own && !told.is_empty())) {
             let kept = self.journal.keep_damaged()?;
@@ -119,10 +119,13 @@ impl Store {
 
     /// Refuses a journal that tells another event under a number than the database does, as they do
     /// where two copies of a library were used and their files mixed.
-    fn check_for_fork(&self, told: &BTreeMap<EventId, &Line>, last: Head) -> Result<()> {
+    fn check_for_fork(&self, told: &BTreeMap<EventId, &Line>, last: Head, is_outdated: bool) -> Result<()> {
         let own = self.events_after(0)?;
-        let Some(first) = first_apart(&own, told, last) else {
-            return self.check_contents(&own, told);
+        // What was forgotten since has the head that it had.
+        let linked = || told.iter().filter(|(_, line)| line.link().is_some()).map(|(id, line)| (*id, *line)).collect();
+        let apart = if is_outdated { first_apart(&own, &linked(), last) } else { first_apart(&own, told, last) };
+        let Some(first) = apart else {
+            return if is_outdated { Ok(()) } else { self.check_contents(&own, told) };
         };
         let newest = told.keys().next_back().copied().unwrap_or(first.id);
         let found = format!(

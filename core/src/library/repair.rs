@@ -11,6 +11,7 @@ use super::chain::Head;
 use super::clusters::AIM;
 use super::event::{Event, EventId};
 use super::files::{CACHE, DATABASE, Scratch, copy, is_library, keep_damaged, of_database, remove};
+use super::fork::Fork;
 use super::journal::{self, DamagedLine, Line, told_identity};
 use super::journal_sync::WRITTEN_ANEW;
 use super::learned::SWITCH;
@@ -90,6 +91,9 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
         drop_broken(folder, &broken, &mut done)?;
         return Ok(done);
     }
+    if let Some(fork) = Fork::between(&path, &lines, progress) {
+        return Err(fork.error(&path));
+    }
     let scratch = Scratch::new(folder)?;
     let draft = scratch.database();
     let damaged = keep_damaged(folder)?;
@@ -117,9 +121,10 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     }
     {
         let mut store = Store::open(&draft, true, Arc::new(Disk), progress)?;
+        let sources = if more.is_empty() { "the journal" } else { "the journal and the damaged files" };
         let (n, lost) = store.take_over(lines, more)?;
         if n > 0 {
-            done.done.push(format!("{} taken from the journal and the damaged files", count(n, "event")));
+            done.done.push(format!("{} taken from {sources}", count(n, "event")));
         }
         let lost_events = store.note_faults(EventId(0))?;
         // A journal that was cut at the end of a line looks whole, so what it says of its end

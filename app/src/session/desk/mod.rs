@@ -144,7 +144,7 @@ impl Desk {
             Command::RestoreSnapshot(path) => parts.opening.restore_snapshot(ctx, path),
             Command::Repair(folder) => parts.opening.repair(ctx, folder),
             Command::KeepHistory(folder, side) => parts.opening.keep_history(ctx, folder, side),
-            Command::LookAtBackup(folder) => opening::look_at_backup(ctx, folder),
+            Command::LookAtBackup(folder) => parts.opening.look_at_backup(ctx, folder),
             Command::RestoreBackup(restoration) => parts.opening.restore_backup(ctx, restoration),
             Command::Import { folder, labels, exclude, table } => {
                 importing::import(ctx, folder, ImportOptions { labels, exclude, ..ImportOptions::default() }, Texts::Usual(table));

@@ -26,7 +26,7 @@ use super::context::{Context, Event, First, OpenLibrary};
 use super::notices::{count, note, problem};
 use super::part::Part;
 use super::recognising;
-use super::view::Tried;
+use super::view::{Notice, Tried};
 use crate::command::{Command, ImageQuery, JobId, Restoration};
 use crate::job::JobKind;
 
@@ -93,7 +93,7 @@ impl Damaged {
     /// The library that an error is about, if that is damage of its database.
     fn of(session: &Session, error: &Error) -> Option<Self> {
         let Error::Data { path, .. } = error else { return None };
-        let folder = path.parent().filter(|_| path.ends_with(DATABASE))?;
+        let folder = path.parent().filter(|folder| path.ends_with(DATABASE) && folder.is_dir())?;
         Some(Self { folder: folder.to_owned(), words: error.to_string(), fork: fork::fork_of(folder, session.progress()) })
     }
 }
@@ -105,8 +105,8 @@ pub struct OpenedBackup {
     pub folder: PathBuf,
     /// What it holds.
     pub holds: BackupSummary,
-    /// Where it is proposed to restore it: in the place of the library that is open, if it is a
-    /// backup of that one, or under a new name beside it.
+    /// Where it is proposed to restore it: in the place of the library that is open, or could not
+    /// be, if it is a backup of that one, or under a new name beside it.
     pub place: PathBuf,
 }
 
@@ -178,7 +178,7 @@ pub(super) struct Opened {
     /// A command to run once it is open.
     then: Option<Command>,
     /// Notices about the opening.
-    news: Vec<String>,
+    news: Vec<Notice>,
     /// Whether it shows a collection.
     is_collection: bool,
 }
@@ -325,7 +325,7 @@ impl Opening {
                 let folder = path.clone();
                 self.open(ctx, move |_| Some(folder), move |session| open_library(session, &path));
             }
-            Target::Backup => look_at_backup(ctx, path),
+            Target::Backup => self.look_at_backup(ctx, path),
             Target::Collection => self.open(ctx, nothing_first, move |session| open_collection(session, &path)),
             Target::Folder => look_into(ctx, path, joins.plans()),
         }
@@ -361,7 +361,8 @@ impl Opening {
         self.open(ctx, nothing_first, move |session| {
             let repaired = repair(&folder, session.progress())?;
             let mut opened = open_library(session, &folder)?;
-            opened.news = repaired.done.into_iter().map(|words| format!("Repaired: {words}")).chain(repaired.lost).collect();
+            let done = repaired.done.into_iter().map(|words| note(format!("Repaired: {words}")));
+            opened.news = done.chain(repaired.lost.into_iter().map(problem)).collect();
             Ok(opened)
         });
     }
@@ -380,32 +381,52 @@ impl Opening {
             };
             let mut opened = open_library(session, &folder)?;
             let saved = format!("The other history is saved as {}", display(other));
-            opened.news = lost.iter().cloned().chain([saved]).collect();
+            opened.news = lost.iter().map(problem).chain([note(saved)]).collect();
             Ok(opened)
         });
     }
 
-    /// Puts a backup in a library's place, and opens it.
+    /// Reads what a backup holds, which is then asked where to restore.
+    pub(super) fn look_at_backup(&mut self, ctx: &mut Context, folder: PathBuf) {
+        let damaged = self.damaged.as_ref().map(|damaged| damaged.folder.clone());
+        let own = ctx.library.as_ref().map(|open| open.folder.clone()).or(damaged);
+        ctx.job(JobKind::Open, move |session| {
+            let holds = backup::summary(&folder)?;
+            let own = own.filter(|own| holds.is_of(own, session.progress()));
+            let place = own.unwrap_or_else(|| new_name(&folder));
+            Ok(Message::Backup(OpenedBackup { folder, holds, place }))
+        });
+    }
+
+    /// Puts a backup in a library's place, and opens it. Where that is refused, the library that
+    /// was open is opened again.
     pub(super) fn restore_backup(&mut self, ctx: &mut Context, restoration: Restoration) {
+        let before = ctx.library.as_ref().map(|open| (open.folder.clone(), open.source.clone(), open.name.clone()));
         let done = OnceLock::new();
         self.open(ctx, nothing_first, move |session| {
             let Restoration { from, to, other_history } = &restoration;
-            let report = match done.get() {
-                Some(report) => report,
-                None => {
-                    refuse_network(to)?;
-                    let report = backup::restore_backup(to, from, *other_history, session.progress())?;
-                    done.get_or_init(|| report)
-                }
+            let restore = || {
+                refuse_network(to)?;
+                backup::restore_backup(to, from, *other_history, session.progress())
             };
-            let mut opened = open_library(session, to)?;
+            let report = match (done.get(), &before) {
+                (Some(report), _) => report,
+                (None, before) => match (restore(), before) {
+                    (Ok(report), _) => done.get_or_init(|| report),
+                    (Err(error @ (Error::Busy { .. } | Error::Cancelled)), _) | (Err(error), None) => return Err(error),
+                    (Err(error), Some((folder, source, name))) => {
+                        let library = session.open_library_first(folder, false)?;
+                        let opened = Opened::new(folder.clone(), source.clone(), name.clone(), library);
+                        return Ok(Opened { news: vec![problem(error)], ..opened });
+                    }
+                },
+            };
             let kept = report.kept.as_ref().map_or_else(String::new, |kept| format!("; what was there is now {}", display(kept)));
-            opened.news = vec![format!("Restored {} from {}{kept}", count(report.events, "event"), display(from))];
-            if !report.came_back.is_empty() {
-                let back = count(report.came_back.len(), "image");
-                opened.news.push(format!("{back} that the library had forgotten came back from the backup"));
-            }
-            Ok(opened)
+            let told = note(format!("Restored {} from {}{kept}", count(report.events, "event"), display(from)));
+            let back = count(report.came_back.len(), "image");
+            let back = note(format!("{back} that the library had forgotten came back from the backup"));
+            let news = [Some(told), (!report.came_back.is_empty()).then_some(back)].into_iter().flatten().collect();
+            Ok(Opened { news, ..open_library(session, to)? })
         });
     }
 
@@ -469,9 +490,7 @@ impl Opening {
             let (first, rest) = why.words().split_at(1);
             ctx.tell(note(first.to_uppercase() + rest));
         }
-        for words in news {
-            ctx.tell(note(words));
-        }
+        news.into_iter().for_each(|notice| ctx.tell(notice));
         let joining = std::mem::take(&mut self.waiting).into_iter().map(|(folder, plans)| import_of(folder, plans));
         then.into_iter().chain(joining).for_each(|command| ctx.ask(command));
     }
@@ -569,17 +588,6 @@ fn look_into(ctx: &mut Context, folder: PathBuf, plans: bool) {
     });
 }
 
-/// Reads what a backup holds, which is then asked where to restore.
-pub(super) fn look_at_backup(ctx: &mut Context, folder: PathBuf) {
-    let open = ctx.library.as_ref().map(|open| open.folder.clone());
-    ctx.job(JobKind::Open, move |session| {
-        let holds = backup::summary(&folder)?;
-        let own = open.filter(|open| holds.is_of(open, session.progress()));
-        let place = own.unwrap_or_else(|| new_name(&folder));
-        Ok(Message::Backup(OpenedBackup { folder, holds, place }))
-    });
-}
-
 /// A name for the library of a backup, beside that, which nothing has yet.
 fn new_name(backup: &Path) -> PathBuf {
     let name = backup.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -615,7 +623,7 @@ fn open_collection(session: &Session, collection: &Path) -> Result<Opened> {
     let library = session.open_collection(collection)?;
     let name = collection.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let opened = Opened::new(library.folder().to_owned(), collection.to_owned(), name, library);
-    let news = vec!["It shows a collection: look, search and recognise; what would change it is refused".to_owned()];
+    let news = vec![note("It shows a collection: look, search and recognise; what would change it is refused")];
     Ok(Opened { is_collection: true, news, ..opened })
 }
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use tessera_core::Error;
 use tessera_core::error::display;
+use tessera_core::library::Library;
 use tessera_core::library::health::{Health, InMemory, SkippedFile};
 use tessera_core::library::import::{FailedFile, TableRead};
-use tessera_core::library::{Library, backup};
 use tessera_core::plural::count;
 
 use super::super::file_report;
@@ -207,7 +207,7 @@ pub(super) fn check(ctx: &mut Context) {
 pub(super) fn back_up(ctx: &mut Context, to: PathBuf) {
     let Some(folder) = ctx.library.as_ref().map(|open| open.folder.clone()) else { return };
     ctx.job(JobKind::BackUp, move |session| {
-        let report = backup::back_up(&folder, &to, session.progress())?;
+        let report = session.back_up(&folder, &to)?;
         let head: String = report.head.to_string().chars().take(24).collect();
         let words = format!("Backed up {} to {}; the head is {head}…", count(report.events, "event"), display(&to));
         Ok(DeskMessage::from(done(words)))

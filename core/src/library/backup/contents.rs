@@ -31,6 +31,8 @@ const FILES: &str = "files";
 /// What was chosen for a library's recogniser, and reports on it.
 pub(super) const RESULTS: &str = "results.json";
 
+/// How a list begins.
+const LIST_START: &[u8; 11] = b"{\"version\":";
 /// The longest list in bytes.
 const LONGEST: u64 = 64 << 20;
 const VERSION: u32 = 1;
@@ -129,6 +131,16 @@ impl BackupFolder {
         }
         fs::create_dir_all(&files).map_err(Error::io("create", &files))?;
         Ok(handle)
+    }
+
+    /// Whether the folder looks like that of a finished backup, without a check of its list.
+    pub(super) fn is_one(&self) -> bool {
+        let mut begins = [0; LIST_START.len()];
+        let list = self.folder.join(BACKUP);
+        let is_list = fs::symlink_metadata(&list).is_ok_and(|meta| meta.is_file())
+            && File::open(&list).and_then(|mut file| file.read_exact(&mut begins)).is_ok()
+            && begins == *LIST_START;
+        is_list && self.folder.join(FILES).is_dir()
     }
 
     /// A name for a file that is being made.

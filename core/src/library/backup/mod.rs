@@ -3,22 +3,24 @@
 
 mod contents;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::cache::Cache;
 use super::chain::{ChainSummary, Head, Joint};
 use super::event::{ContentHash, EventId};
+use super::features::Stamp;
 use super::files::{CACHE, DATABASE, MODELS, beside, check_ordinary, is_library, remove, with_ending};
-use super::fork::{Fork, KEEP};
+use super::fork::Fork;
 use super::journal::{self, Line, told_identity};
 use super::lock;
 use super::read_only::{ReadCopy, ReadOnly};
 use super::repair::has_lost_its_database;
 use super::state::{Image, State};
-use super::store::inspect::{copy, fact_of, identity_of, joints_of, salvage, verify};
+use super::store::inspect::{copy, fact_of, identity_of, joints_of, next_event_of, salvage, verify};
 use super::store::{LIBRARY, REPAIR, RESTORED, Store};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
@@ -30,6 +32,10 @@ use contents::{BackupFolder, BackupList, KeptFile, RESULTS};
 
 pub use contents::BACKUP;
 
+/// Times that models are copied again because another program saved one.
+const TRIES: u32 = 50;
+/// The time between these.
+const WAIT: Duration = Duration::from_millis(100);
 /// The file in a folder into which a backup is being restored.
 const RESTORING: &str = "unfinished-restore";
 
@@ -68,13 +74,14 @@ pub struct BackupSummary {
 impl BackupSummary {
     /// Whether it is a backup of the library in `folder`, of whatever history.
     pub fn is_of(&self, folder: &Path, progress: &Progress) -> bool {
-        fact_of(&folder.join(DATABASE), LIBRARY, progress) == Some(self.library)
+        let told = || told_identity(&lines_of(folder)).map(|(library, _)| library);
+        fact_of(&folder.join(DATABASE), LIBRARY, progress).or_else(told) == Some(self.library)
     }
 }
 
 /// Whether a folder is a finished backup.
 pub fn is_backup(folder: &Path) -> bool {
-    folder.join(BACKUP).is_file() && !is_library(folder)
+    BackupFolder::at(folder).is_one() && !is_library(folder)
 }
 
 /// What the backup in `folder` holds.
@@ -97,12 +104,16 @@ fn list_of(folder: &Path) -> Result<BackupList> {
 /// Makes a backup of the library in `folder` in the folder `to`, or brings the one there up to
 /// date: only what is missing or wrong in it is copied. Other programs may work with the library
 /// meanwhile. When this ends early, the backup of before is as it was, and the next call goes on.
+/// Where `reads_only`, no file of the library is changed: a database that would be is copied first.
 ///
 /// # Errors
 /// [`Error::Data`] when the library is damaged, its journal tells events that its database lacks,
 /// or in `to` are other things, a backup of another library, or one with events that the library
 /// lacks; [`Error::Busy`]; [`Error::Io`]; [`Error::Cancelled`].
-pub fn back_up(folder: &Path, to: &Path, progress: &Progress) -> Result<BackupReport> {
+pub fn back_up(folder: &Path, to: &Path, reads_only: bool, progress: &Progress) -> Result<BackupReport> {
+    if has_lost_its_database(folder) {
+        return Err(Error::data(&folder.join(DATABASE), "the database of a library", "only its journal and snapshots", REPAIR));
+    }
     if !is_library(folder) {
         return Err(Error::data(folder, "a library", "none", "name the folder of a library"));
     }
@@ -117,14 +128,14 @@ pub fn back_up(folder: &Path, to: &Path, progress: &Progress) -> Result<BackupRe
     remove(&draft)?;
     progress.begin("Copying the database", 0);
     // Read first: an event is in the journal once it is in the database.
-    let told = lines_of(folder);
-    copy_database(folder, &draft, progress)?;
+    let told = journal::text_of(folder).unwrap_or_default();
+    copy_database(folder, &draft, reads_only, progress)?;
     verify(&draft, progress).map_err(|error| match error {
         Error::Data { found, .. } => Error::data(&folder.join(DATABASE), "a sound library", found, REPAIR),
         other => other,
     })?;
     let joints = joints_of(&draft, progress)?;
-    check_told(&folder.join(DATABASE), told, &draft, &joints, progress)?;
+    check_told(&folder.join(DATABASE), &told, &draft, &joints, progress)?;
     let library = fact_of(&draft, LIBRARY, progress).unwrap_or(0);
     // A list that is damaged is no backup any more.
     if let Ok(Some(before)) = backup.list() {
@@ -138,8 +149,16 @@ pub fn back_up(folder: &Path, to: &Path, progress: &Progress) -> Result<BackupRe
 }
 
 /// Copies the database of a library as it is at one moment.
-fn copy_database(folder: &Path, to: &Path, progress: &Progress) -> Result<()> {
+fn copy_database(folder: &Path, to: &Path, reads_only: bool, progress: &Progress) -> Result<()> {
     let database = folder.join(DATABASE);
+    let from_copy = || {
+        let readable = ReadCopy::of(folder)?;
+        Store::open_copy(&readable.database(), progress)?.settle();
+        copy(&readable.database(), to, progress).map(drop)
+    };
+    if reads_only {
+        return from_copy();
+    }
     match copy(&database, to, progress) {
         Ok(true) => {}
         Ok(false) => {
@@ -148,11 +167,7 @@ fn copy_database(folder: &Path, to: &Path, progress: &Progress) -> Result<()> {
             Store::open(&database, false, Arc::new(Disk), progress)?.settle();
             copy(&database, to, progress)?;
         }
-        Err(error) if ReadOnly::of(&error, folder).is_some() => {
-            let readable = ReadCopy::of(folder)?;
-            Store::open_copy(&readable.database(), progress)?.settle();
-            copy(&readable.database(), to, progress)?;
-        }
+        Err(error) if ReadOnly::of(&error, folder).is_some() => from_copy()?,
         Err(error) => return Err(error),
     }
     Ok(())
@@ -161,45 +176,55 @@ fn copy_database(folder: &Path, to: &Path, progress: &Progress) -> Result<()> {
 /// Takes all files of a library into a backup, with this copy of its database. Returns their
 /// entries, and how many were copied.
 fn take_in_all(backup: &BackupFolder, folder: &Path, database: &Path, progress: &Progress) -> Result<(Vec<KeptFile>, usize)> {
-    let models = files_of_models(folder)?;
     let results = with_ending(database, ".results");
     let cache = folder.join(CACHE);
     let kept = if cache.is_file() { Cache::open_read_only(&cache, false)?.results()? } else { Vec::new() };
     fs::write(&results, serde_json::to_vec(&kept).unwrap_or_default()).map_err(Error::io("write", &results))?;
     let first = [(database.to_owned(), PathBuf::from(DATABASE)), (results.clone(), PathBuf::from(RESULTS))];
-    let later = models.into_iter().map(|path| (folder.join(&path), path));
     progress.begin("Copying", 0);
-    let (mut files, mut copied) = (Vec::new(), 0);
-    for (from, path) in first.into_iter().chain(later) {
-        let (file, is_new) = backup.take_in(&from, path, progress)?;
-        files.push(file);
-        copied += usize::from(is_new);
-    }
+    let take_in = |files: Vec<(PathBuf, PathBuf)>| -> Result<Vec<(KeptFile, bool)>> {
+        files.into_iter().map(|(from, path)| backup.take_in(&from, path, progress)).collect()
+    };
+    let mut taken = take_in(first.into())?;
+    // Models that another program saves or deletes meanwhile are copied again.
+    let mut tries = 0;
+    let models = loop {
+        let before = models_in(folder)?;
+        let taken = take_in(before.iter().map(|(path, _)| (folder.join(path), path.clone())).collect());
+        match taken {
+            taken if models_in(folder)? == before => break taken?,
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            _ if tries == TRIES => {
+                return Err(Error::Busy { path: folder.join(MODELS), holder: "another program, which saves models there".into() });
+            }
+            _ => tries += 1,
+        }
+        std::thread::sleep(WAIT);
+    };
+    taken.extend(models);
     remove(database)?;
     remove(&results)?;
-    Ok((files, copied))
+    let copied = taken.iter().filter(|(_, is_new)| *is_new).count();
+    Ok((taken.into_iter().map(|(file, _)| file).collect(), copied))
 }
 
-/// Refuses a database of which its own journal tells another history, or events that it lacks.
-fn check_told(database: &Path, lines: Vec<Line>, draft: &Path, joints: &[Joint], progress: &Progress) -> Result<()> {
+/// Refuses a database of which its own journal tells another history, or shows events that it
+/// lacks.
+fn check_told(database: &Path, text: &[u8], draft: &Path, joints: &[Joint], progress: &Progress) -> Result<()> {
+    let lines = journal::read(text).0;
     if told_identity(&lines) != identity_of(draft, progress) {
         return Ok(());
     }
+    if let Some(fork) = Fork::between(draft, &lines, progress) {
+        return Err(fork.error(database));
+    }
     let last = joints.last().map_or(EventId(0), |joint| joint.after.event);
-    let lost = lines.iter().filter_map(Line::event_id).filter(|event| *event > last).count();
-    if let Some(fork) = Fork::between(draft, lines, progress) {
-        let found = format!("two histories, which have {} in common", count(fork.shared, "event"));
-        return Err(Error::data(database, "a database and a journal of one history", found, KEEP));
+    let (first, reached) = (next_event_of(draft, last, progress), journal::reached(text));
+    if reached < first {
+        return Ok(());
     }
-    match lost {
-        0 => Ok(()),
-        lost => Err(Error::data(
-            database,
-            "all events in the database",
-            format!("{} that only the journal tells", count(lost, "event")),
-            REPAIR,
-        )),
-    }
+    let found = format!("{} that only the journal tells or shows", count((reached.0 - first.0) as usize + 1, "event"));
+    Err(Error::data(database, "all events in the database", found, REPAIR))
 }
 
 /// Refuses to replace a backup of another library, or one with events that this one lacks.
@@ -221,19 +246,24 @@ fn check_same(to: &Path, before: &BackupList, library: i64, joints: &[Joint]) ->
     Err(Error::data(to, expected, found, advice))
 }
 
-/// The files of the models saved in a library, as paths in its folder.
-fn files_of_models(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = BTreeSet::new();
+/// The files of the models saved in a library, as paths in its folder, in order; without those that
+/// are being written.
+fn models_in(folder: &Path) -> Result<Vec<(PathBuf, Stamp)>> {
     let models = folder.join(MODELS);
     if !models.is_dir() {
         return Ok(Vec::new());
     }
-    for model in fs::read_dir(&models).map_err(Error::io("list", &models))?.flatten().filter(|model| model.path().is_dir()) {
-        let path = model.path();
-        let files = fs::read_dir(&path).map_err(Error::io("list", &path))?.flatten().filter(|file| file.path().is_file());
-        found.extend(files.map(|file| Path::new(MODELS).join(model.file_name()).join(file.file_name())));
+    let mut found = Vec::new();
+    for model in fs::read_dir(&models).map_err(Error::io("list", &models))?.flatten() {
+        for file in fs::read_dir(model.path()).into_iter().flatten().flatten().filter(|file| file.path().is_file()) {
+            let path = Path::new(MODELS).join(model.file_name()).join(file.file_name());
+            // One that is gone by now is not copied.
+            let stamp = Stamp::of(&file.path()).ok().filter(|_| !file.file_name().to_string_lossy().ends_with(".part"));
+            found.extend(stamp.map(|stamp| (path, stamp)));
+        }
     }
-    Ok(found.into_iter().collect())
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(found)
 }
 
 /// Puts the backup in the folder `from` in the place of the library in `folder`, once it is found
@@ -249,6 +279,9 @@ pub fn restore_backup(folder: &Path, from: &Path, other_history: bool, progress:
     let backup = BackupFolder::at(from);
     let list = list_of(from)?;
     backup.check(&list, progress)?;
+    if fs::symlink_metadata(folder).is_ok_and(|meta| !meta.is_dir()) {
+        return Err(Error::data(folder, "a library, an empty folder or a new name", "a file or a link", "choose another name"));
+    }
     let is_there = is_library(folder) || has_lost_its_database(folder);
     if !is_there && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(Error::data(folder, "a library, an empty folder or a new name", "a folder of other things", "choose another name"));

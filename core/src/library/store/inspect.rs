@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::log::{BARE_EVENTS, EVENTS, LOST_FROM, altered, joints, read_event, tip};
+use super::log::{BARE_EVENTS, EVENTS, LOST_FROM, after, altered, joints, lost_ends, read_event, tip};
 use super::refused::{damaged, refused};
 use super::schema::{APPLICATION, SCHEMA, expected};
 use super::seal;
@@ -105,6 +105,13 @@ pub(in crate::library) fn known_fault(at: EventId) -> String {
 /// The name of the fact that all events from this one on were lost, to that which is its value.
 pub(in crate::library) fn lost_from(first: EventId) -> String {
     format!("{LOST_FROM}{}", first.0)
+}
+
+/// The number of the event after `last`, the last one of a database, and after those that were lost
+/// behind it, as far as that is known.
+pub(in crate::library) fn next_event_of(path: &Path, last: EventId, progress: &Progress) -> EventId {
+    let lost = table_of(path, "fact", progress).and_then(|db| lost_ends(&db).ok());
+    after(last, &lost.unwrap_or_default())
 }
 
 /// The last event of a database that may be damaged, and the head after it where events have links.
