@@ -2,10 +2,6 @@
 
 use crate::error::{Error, Result};
 
-/// What a candidate costs, and each of its values, in nanoseconds of one machine.
-const CANDIDATE: f64 = 50.0;
-const VALUE: f64 = 0.4;
-
 /// What was measured of a way to search on validation queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured<W> {
@@ -44,14 +40,14 @@ impl Sums {
         Self { found: self.found + other.found, squares: self.squares + other.squares, candidates: self.candidates + other.candidates }
     }
 
-    /// What they say of a way in which selecting candidates costs `selecting`, of so many queries
-    /// with `k` neighbours each, of points of `d` values.
-    pub(super) fn measured<W>(self, way: W, selecting: f64, queries: usize, k: usize, d: usize) -> Measured<W> {
+    /// What they say of a way in which selecting candidates costs `selecting` and comparing one
+    /// costs `candidate`, of so many queries with `k` neighbours each.
+    pub(super) fn measured<W>(self, way: W, selecting: f64, candidate: f64, queries: usize, k: usize) -> Measured<W> {
         let (m, k) = (queries.max(1) as f64, k.max(1) as f64);
         let recall = self.found as f64 / (m * k);
         let variance = (self.squares as f64 / (m * k * k) - recall * recall).max(0.0);
         let candidates = self.candidates as f64 / m;
-        let operations = selecting + candidates * (CANDIDATE + VALUE * d as f64);
+        let operations = selecting + candidates * candidate;
         // Where all queries are right, one of so many more may be wrong.
         Measured { way, recall, spread: (variance / m).sqrt().max(1.0 / m), candidates, operations }
     }

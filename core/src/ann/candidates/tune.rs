@@ -21,10 +21,14 @@ use crate::progress::Progress;
 const THRESHOLDS: usize = 48;
 const RATIO: f32 = 0.82;
 
-/// What the parts of a query cost, in nanoseconds of one machine: a coordinate that a node of a
-/// tree looks at, and a label of a leaf.
-const STEP: f64 = 4.0;
-const LABEL: f64 = 2.0;
+/// What the parts of a query cost, in nanoseconds of one machine (`docs/benchmarks/neighbours.md`):
+/// a node of a tree, which is waited for; a coordinate that it looks at; a label of a leaf; a
+/// candidate, and each of its values.
+const NODE: f64 = 55.0;
+const STEP: f64 = 3.5;
+const LABEL: f64 = 3.0;
+const CANDIDATE: f64 = 20.0;
+const VALUE: f64 = 0.2;
 
 /// Ways of selection that are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,11 +160,12 @@ fn measure(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph, 
     let mut all = Vec::new();
     for (at, trees) in counts.iter().enumerate() {
         let labels = parts.iter().map(|(_, labels)| labels[at]).sum::<u64>() as f64 / queries.len().max(1) as f64;
-        let selecting = STEP * selector.looks(*trees) + LABEL * labels;
+        let selecting = NODE * (*trees * selector.depth()) as f64 + STEP * selector.looks(*trees) + LABEL * labels;
+        let candidate = CANDIDATE + VALUE * queries.dimension() as f64;
         for (place, threshold) in bars.iter().copied().enumerate() {
             let sums = parts.iter().fold(Sums::default(), |sum, (sums, _)| sum.plus(sums[at][place]));
             let way = TreeWay { kind: TreeKind::Forest, selection, trees: *trees, depth: selector.depth(), labels: 1, threshold };
-            all.push(sums.measured(way, selecting, queries.len(), truth.k(), queries.dimension()));
+            all.push(sums.measured(way, selecting, candidate, queries.len(), truth.k()));
         }
     }
     all

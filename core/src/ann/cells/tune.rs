@@ -12,10 +12,17 @@ use crate::nearest::{NeighborIndex as _, everything};
 use crate::progress::Progress;
 
 /// What the parts of a query cost, in nanoseconds of one machine: a value of the projection or of a
-/// centre, a byte of a cell's codes, and a cell.
+/// centre, a byte of a cell's codes, a cell, a candidate, and each of its values.
 const FIXED: f64 = 0.06;
 const BYTE: f64 = 0.05;
 const CELL: f64 = 150.0;
+const CANDIDATE: f64 = 50.0;
+const VALUE: f64 = 0.4;
+
+/// What a candidate of `d` values costs.
+fn candidate_of(d: usize) -> f64 {
+    CANDIDATE + VALUE * d as f64
+}
 
 /// Numbers of cells and of candidates that are tried.
 const PROBES: [usize; 18] = [1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128];
@@ -60,7 +67,7 @@ pub(super) fn sweep(
         let selecting = FIXED * partition.fixed_values() as f64 + CELL * probes as f64 + BYTE * points * partition.bytes_per_point();
         for (at, shortlist) in SHORTLISTS.into_iter().enumerate() {
             let sums = parts.iter().fold(Sums::default(), |sum, (sums, _)| sum.plus(sums[at]));
-            all.push(sums.measured(CellWay { probes, shortlist }, selecting, queries.len(), k, d));
+            all.push(sums.measured(CellWay { probes, shortlist }, selecting, candidate_of(d), queries.len(), k));
         }
     }
     Ok(all)
@@ -91,7 +98,13 @@ impl CellIndex {
         let Some(partition) = &self.partition else {
             let (n, k, queries) = (self.corpus.len() as u64, k as u64, queries.len() as u64);
             let sums = Sums { found: k * queries, squares: k * k * queries, candidates: n * queries };
-            return Ok(vec![sums.measured(CellWay { probes: 1, shortlist: n as usize }, 0.0, queries as usize, k as usize, d)]);
+            return Ok(vec![sums.measured(
+                CellWay { probes: 1, shortlist: n as usize },
+                0.0,
+                candidate_of(d),
+                queries as usize,
+                k as usize,
+            )]);
         };
         sweep(partition, queries, truth, |_, _| true, progress)
     }
