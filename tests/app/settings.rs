@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use tessera::settings::{Settings, Theme};
 use tessera_core::library::suggest::LabelOrder;
 
+use crate::world::{World, program};
+
 fn load(text: &str) -> (Settings, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("settings.ron");
@@ -28,6 +30,22 @@ fn what_is_saved_is_loaded() {
     assert_eq!(settings.recents.len(), 12);
     assert_eq!(settings.recents[0], PathBuf::from("/some/\"where\"/15"));
     assert_eq!(settings.recents.iter().filter(|path| path.ends_with("15")).count(), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_display_that_is_not_there_is_told_once() {
+    let world = World::new();
+    // It starts itself again once, unless the user has made settings of the allocator.
+    for settings in [None, Some("65536")] {
+        let mut command = program(world.path(), ["images"]);
+        fs::create_dir_all(world.at("images")).unwrap();
+        command.env("DISPLAY", ":4099").env_remove("GLIBC_TUNABLES");
+        settings.map(|bytes| command.env("MALLOC_TRIM_THRESHOLD_", bytes));
+        let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), told.matches("cannot open a window").count()), (Some(74), 1), "{told}");
+    }
 }
 
 #[test]

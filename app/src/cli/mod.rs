@@ -1,6 +1,7 @@
 //! The command line: the only module that knows clap and stdout.
 
 mod acts;
+mod allocator;
 mod args;
 mod backup;
 mod check;
@@ -168,6 +169,9 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
     }
     if matches!(arguments.command, Some(Command::NetworkWorker)) {
         return decode_worker::try_network();
+    }
+    if arguments.command.is_none() && window.is_some() && has_display() {
+        allocator::keep_little();
     }
     let Global { threads, seed, read_only, element_memory, .. } = arguments.global;
     let session =
