@@ -10,7 +10,7 @@ use super::read;
 use crate::evaluate_memories::{arff, svm};
 use crate::evaluate_neighbours::npy;
 use crate::networks::pair_in;
-use crate::world::{Ran, World};
+use crate::world::{Ran, World, copy_folder};
 
 /// Runs commands, and remembers which keys each of them has printed.
 struct Recorder {
@@ -207,6 +207,13 @@ fn of_commands_that_answer() {
     all.run("vectors", "lib.tessera --by pair", 0);
     all.run("check", "lib.tessera", 0);
     all.run("check", "lib.tessera --head 0123456789abcdef", 65);
+    // Two copies go apart, and their files are mixed.
+    for (name, class) in [("one.tessera", "here"), ("two.tessera", "there")] {
+        copy_folder(&all.world.at("lib.tessera"), &all.world.at(name));
+        all.world.run(["label", name, "#1", "--as", class]).ended(0);
+    }
+    fs::copy(all.world.at("two.tessera/journal.jsonl"), all.world.at("one.tessera/journal.jsonl")).unwrap();
+    all.run("check", "one.tessera", 65);
     all.run("backup", "lib.tessera copy", 0);
     all.run("backup", "lib.tessera --restore copy", 0);
     all.run("export", "lib.tessera labels --to sorted --format class-folders", 0);
