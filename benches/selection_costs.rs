@@ -1,5 +1,5 @@
 //! What selecting candidates takes beside what the choice of settings reckons:
-//! `cargo bench -p tessera-core --no-default-features --features images --bench selection_costs -- PREFIX TREES DEPTH [KIND]`.
+//! `cargo bench -p tessera-core --bench selection_costs -- PREFIX TREES DEPTH [KIND]`.
 //!
 //! PREFIX-corpus.npy and PREFIX-queries.npy are matrices as `benches/vector_sets.py` makes them. Of
 //! each way of selection it times some settings on 500 queries, one at a time on one thread, the
