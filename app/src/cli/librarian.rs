@@ -32,8 +32,11 @@ pub(super) struct Librarian<'a> {
     pub(super) seed: Option<u64>,
 }
 
-/// What can be done with a backup.
-const RESTORE: &str = "make a library of it by `tessera backup LIBRARY --restore FROM`";
+/// Refuses a backup where a library is meant.
+fn refuse_backup(path: &Path) -> Result<(), Error> {
+    let advice = "make a library of it by `tessera backup LIBRARY --restore FROM`";
+    if what_is(path) == Target::Backup { Err(Error::data(path, "a library", "the backup of one", advice)) } else { Ok(()) }
+}
 
 impl<'a> Librarian<'a> {
     /// A librarian that waits for a library that is busy as long as `global` says.
@@ -51,9 +54,7 @@ impl<'a> Librarian<'a> {
             let advice = "name the library that it was trained from; `tessera classify` recognises images with a model";
             return Err(Error::data(&path, "a library", "a model, which holds no images", advice));
         }
-        if what_is(&path) == Target::Backup {
-            return Err(Error::data(&path, "a library", "the backup of one", RESTORE));
-        }
+        refuse_backup(&path)?;
         self.patiently(|| self.session.open_library(&path))
     }
 
@@ -82,9 +83,7 @@ impl<'a> Librarian<'a> {
                 "name a library; shards are checked by their hashes whenever they are read, and any copy of the folder is a backup";
             return Err(Error::data(&path, "a library", "a collection", advice));
         }
-        if what_is(&path) == Target::Backup {
-            return Err(Error::data(&path, "a library", "the backup of one", RESTORE));
-        }
+        refuse_backup(&path)?;
         Ok(path)
     }
 

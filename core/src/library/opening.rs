@@ -309,7 +309,7 @@ fn check_is_library(folder: &Path) -> Result<()> {
 }
 
 /// Refuses a library of which only the journal and snapshots are left.
-fn check_has_database(folder: &Path) -> Result<()> {
+pub(super) fn check_has_database(folder: &Path) -> Result<()> {
     if !has_lost_its_database(folder) {
         return Ok(());
     }

@@ -17,6 +17,7 @@ use super::files::{CACHE, DATABASE, MODELS, beside, check_ordinary, is_library, 
 use super::fork::Fork;
 use super::journal::{self, Line, told_identity};
 use super::lock;
+use super::opening::check_has_database;
 use super::read_only::{ReadCopy, ReadOnly};
 use super::repair::has_lost_its_database;
 use super::state::{Image, State};
@@ -111,9 +112,7 @@ fn list_of(folder: &Path) -> Result<BackupList> {
 /// or in `to` are other things, a backup of another library, or one with events that the library
 /// lacks; [`Error::Busy`]; [`Error::Io`]; [`Error::Cancelled`].
 pub fn back_up(folder: &Path, to: &Path, reads_only: bool, progress: &Progress) -> Result<BackupReport> {
-    if has_lost_its_database(folder) {
-        return Err(Error::data(&folder.join(DATABASE), "the database of a library", "only its journal and snapshots", REPAIR));
-    }
+    check_has_database(folder)?;
     if !is_library(folder) {
         return Err(Error::data(folder, "a library", "none", "name the folder of a library"));
     }
