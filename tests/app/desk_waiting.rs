@@ -2,7 +2,11 @@
 //! and what is taken in from elsewhere.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
 
 use image::{Rgb, RgbImage};
 use serde_json::Value;
@@ -10,27 +14,55 @@ use tessera::command::{Command, ImageQuery, Written};
 use tessera::job::JobKind;
 use tessera::session::desk::Desk;
 use tessera::session::reports::last_report;
+use tessera_core::Result;
 use tessera_core::data::Labels;
+use tessera_core::picture::{Decoder, InProcess, Picture};
+use tessera_core::progress::Progress;
 
-use crate::desk::{desk, ready, session, slow, state, until, until_told};
+use crate::desk::{desk, ready, session, state, until, until_told};
 use crate::world::World;
 
-/// A desk on a library whose models take their time, for what they were made of is gone.
-fn reading(world: &World) -> Desk {
+/// Decodes only once it is opened; until then only cancelling ends the wait for an image.
+#[derive(Default)]
+struct Gate {
+    is_open: AtomicBool,
+    decoder: InProcess,
+}
+
+impl Gate {
+    fn open(&self) {
+        self.is_open.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Decoder for Gate {
+    fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture> {
+        while !self.is_open.load(Ordering::Relaxed) {
+            progress.steps(0)?;
+            sleep(Duration::from_millis(2));
+        }
+        self.decoder.decode(path, side, progress)
+    }
+}
+
+/// A desk on a library whose models cannot learn until a gate is opened, for what they were made of
+/// is gone.
+fn reading(world: &World) -> (Desk, Arc<Gate>) {
     let before = ready(world);
     let folder = before.folder().unwrap().to_owned();
     drop(before);
     fs::remove_file(folder.join("cache.db")).unwrap();
-    let mut desk = desk(slow(world, 100));
+    let gate = Arc::new(Gate::default());
+    let mut desk = desk(session(world).with_decoder(Arc::<Gate>::clone(&gate)));
     desk.run(Command::Open(world.at("images")));
     until(&mut desk, "the images are there", |desk| desk.state().is_some());
-    desk
+    (desk, gate)
 }
 
 #[test]
 fn what_waits_for_the_models_is_not_lost_silently() {
     let world = World::with_images();
-    let mut desk = reading(&world);
+    let (mut desk, _gate) = reading(&world);
     let image = state(&desk).images().next().unwrap().id;
     desk.run(Command::Search("disc".into()));
     assert!(!desk.is_ready() && !desk.would_lose_work(), "reading goes on when the library is next opened");
@@ -45,7 +77,7 @@ fn what_waits_for_the_models_is_not_lost_silently() {
 #[test]
 fn reading_that_was_stopped_goes_on_when_something_needs_it() {
     let world = World::with_images();
-    let mut desk = reading(&world);
+    let (mut desk, gate) = reading(&world);
     let image = state(&desk).images().next().unwrap().id;
     desk.run(Command::Search("disc".into()));
     desk.run(Command::Forget(vec![image]));
@@ -53,13 +85,15 @@ fn reading_that_was_stopped_goes_on_when_something_needs_it() {
     desk.run(Command::Cancel(job.id));
     until_told(&mut desk, "that are not read: Forgetting 1 image");
     until(&mut desk, "it is stopped", |desk| !desk.jobs().is_running(&JobKind::CatchUp));
-    assert!(!desk.is_ready() && !desk.would_lose_work() && desk.searching().hits().is_none());
+    assert!(!desk.is_ready(), "nothing is read");
+    assert!(!desk.would_lose_work() && desk.searching().hits().is_none());
     // What needs no models does not wait for them.
     desk.run(Command::LookAtHealth);
     until(&mut desk, "its folders are told", |desk| desk.upkeep().health().is_some_and(|health| health.roots.len() == 1));
     desk.watch_memory(true);
     assert!(!desk.is_ready() && !desk.jobs().is_running(&JobKind::CatchUp) && desk.upkeep().memory().is_none());
     // A page that needs them is turned to.
+    gate.open();
     desk.watch_map(true);
     until(&mut desk, "the models are there", Desk::is_ready);
     until(&mut desk, "the search of before is answered", |desk| desk.searching().hits().is_some_and(|hits| hits.query == "disc"));
