@@ -122,6 +122,8 @@ pub enum Command {
     /// Set the recall that an index of these vectors is to have, 0 to 1; with 1 all images are
     /// compared.
     SimilarRecall(f64),
+    /// Compares kinds of indexes on the vectors by which images are alike.
+    ComparePartitions,
     /// Find more similar images.
     MoreSimilar,
     /// Lay out the map of the collection anew, by these vectors or by the usual ones.

@@ -70,6 +70,8 @@ pub enum JobKind {
     FindSimilar,
     /// Makes the indexes that name images like one.
     GrowLooks,
+    /// Compares kinds of indexes on the library's own images.
+    ComparePartitions,
     /// Lays out the map of the collection.
     LayOutMap,
     /// Finds clusters of images.
@@ -125,6 +127,7 @@ impl JobKind {
             Self::FindLike => "Preparing the search by look",
             Self::FindSimilar => "Looking for similar images",
             Self::GrowLooks => "Preparing look-alikes",
+            Self::ComparePartitions => "Comparing kinds of indexes",
             Self::LayOutMap => "Laying out the map",
             Self::FindClusters => "Finding clusters",
             Self::AssignClusters => "Giving new images clusters",
@@ -175,6 +178,7 @@ impl JobKind {
             | Self::LookWithNetwork
             | Self::BringVectors
             | Self::GrowLooks
+            | Self::ComparePartitions
             | Self::SaveModel
             | Self::AddNetwork
             | Self::AssignClusters

@@ -54,7 +54,7 @@ pub fn from_the_system(bytes: &mut [u8]) -> crate::Result<()> {
 }
 
 /// At most `count` of the numbers below `n`, drawn without putting back, in ascending order.
-pub(crate) fn drawn(n: usize, count: usize, rng: &mut Rng) -> Vec<usize> {
+pub fn drawn(n: usize, count: usize, rng: &mut Rng) -> Vec<usize> {
     let mut drawn = rand::seq::index::sample(rng, n, count.min(n)).into_vec();
     drawn.sort_unstable();
     drawn

@@ -17,13 +17,18 @@ fn waves(seed: u32) -> RgbImage {
     })
 }
 
+/// So many of them in a folder `photos`.
+pub(crate) fn write_waves(world: &World, n: u32) {
+    fs::create_dir_all(world.at("photos")).unwrap();
+    for seed in 0..n {
+        waves(seed).save(world.at(&format!("photos/{seed:02}.png"))).unwrap();
+    }
+}
+
 /// A library of forty images.
 fn world() -> World {
     let world = World::new();
-    fs::create_dir_all(world.at("photos")).unwrap();
-    for seed in 0..40 {
-        waves(seed).save(world.at(&format!("photos/{seed:02}.png"))).unwrap();
-    }
+    write_waves(&world, 40);
     world.run(["import", "lib.tessera", "photos", "--labels", "none"]).ended(0);
     world
 }
@@ -92,6 +97,32 @@ fn what_is_gone_is_never_found_and_what_comes_is_found_at_once() {
     world.run(["forget", "lib.tessera", "photos/almost.png", "--yes"]).ended(0);
     let after = similar(&world, "photos/20.png --by appearance -k 39");
     assert!(!names(&after).contains(&"almost.png".into()) && after["indexed"] == false, "{after}");
+}
+
+#[test]
+fn kinds_of_indexes_are_compared_on_a_librarys_own_images() {
+    let world = World::new();
+    write_waves(&world, 260);
+    world.run(["import", "lib.tessera", "photos", "--labels", "none"]).ended(0);
+    let told = similar(&world, "photos/20.png --by appearance -k 3 --partitions");
+    let partitions = told["partitions"].as_array().unwrap();
+    let trees: Vec<&str> = partitions.iter().map(|one| one["tree"].as_str().unwrap()).collect();
+    assert_eq!(trees, ["kmeans", "pca", "kd", "rp", "forest"]);
+    for one in partitions {
+        let ways: Vec<(f64, f64)> = one["curve"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|way| (way["recall"].as_f64().unwrap(), way["candidates"].as_f64().unwrap()))
+            .collect();
+        assert!(ways.iter().map(|way| way.0).is_sorted() && ways.iter().all(|way| way.1 <= 208.0), "{one}");
+        assert!(ways.last().unwrap().0 > 0.9, "{one}");
+    }
+    assert_eq!(similar(&world, "photos/20.png --by appearance -k 3 --partitions")["partitions"], told["partitions"], "the same once more");
+    let said = world.run(["similar", "lib.tessera", "photos/20.png", "--by", "appearance", "--partitions"]).ended(0).stdout;
+    assert!(said.contains("asked by 52 others") && said.contains("trees, principal directions"), "{said}");
+    let few = self::world();
+    few.run(["similar", "lib.tessera", "photos/20.png", "--by", "appearance", "--partitions"]).ended(65).complains("200 images or more");
 }
 
 #[test]

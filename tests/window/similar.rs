@@ -200,3 +200,25 @@ fn without_learned_features_what_the_network_sees_cannot_be_chosen() {
     world.until("what was chosen is compared again", |app| is_by(app, Look::Network));
     assert_eq!(answered(world.app()).1.len(), 11);
 }
+
+#[test]
+fn kinds_of_indexes_are_compared_on_demand() {
+    let images = tempfile::tempdir().unwrap();
+    for number in 0..210 {
+        picture(number, 24).save(images.path().join(format!("{number:03}.png"))).unwrap();
+    }
+    let mut world = World::on(images.path());
+    world.run(Command::Similar(ImageQuery::Item(ItemId(1)), None));
+    until_near(&mut world, 1);
+    world.click("Edges and colours");
+    world.until("that is compared", |app| is_by(app, Look::Appearance));
+    world.click("Compare kinds of indexes");
+    world.until("they are compared", |app| app.desk().similar().partitions().is_some());
+    world.step();
+    assert!(world.shows("Recall over images compared, of 5 kinds of indexes") && world.shows("Made of 168 images, asked by 42 others"));
+    assert!(world.shows("cells, regressions in each") && world.shows("trees, principal directions"));
+    world.click("Edges");
+    world.until("edges are compared", |app| is_by(app, Look::Edges));
+    world.step();
+    assert!(world.shows("Compare kinds of indexes"), "they were of other vectors");
+}

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tessera_core::Error;
 use tessera_core::ann::candidates::{SelectionRule, TreeKind, TreeWay};
 use tessera_core::ann::cells::{CellCodes, CellWay};
-use tessera_core::eval::candidates::{CandidateRun, EachWay, NeighborWay, SearchAim};
+use tessera_core::eval::candidates::{CandidateRun, EachWay, NeighborWay, PartitionKind, SearchAim};
 use tessera_core::nearest::Metric;
 
 use super::Done;
@@ -92,6 +92,15 @@ fn compared(arguments: &EvalAnn) -> Result<Compared, Error> {
         return wrong(&word(select), "natural, labels or auto with --train-queries: the others select the points that trees were grown on");
     }
     Ok((kinds, selections, if is_everything { in_cells } else { Vec::new() }))
+}
+
+/// How space is parted and candidates selected, as `--tree` and `--select` name them.
+pub(super) fn partition_names(kind: PartitionKind) -> (&'static str, &'static str) {
+    match kind {
+        PartitionKind::Trees(kind, selection) => (name(kind), selection_name(selection)),
+        PartitionKind::Cells(CellCodes::Regression(_)) => ("kmeans", "regression"),
+        PartitionKind::Cells(CellCodes::Axes(_)) => ("kmeans", "codes"),
+    }
 }
 
 /// A way as it is told: how space is parted and candidates selected; trees, their depth, labels and

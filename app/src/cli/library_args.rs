@@ -259,6 +259,10 @@ pub(super) struct Similar {
     /// makes an index for that, if there is none, also in a small library
     #[arg(long)]
     pub(super) curve: bool,
+    /// Tell also which recall other kinds of indexes would have, each made of at most 20,000 images
+    /// of the library and asked by others
+    #[arg(long)]
+    pub(super) partitions: bool,
 }
 
 fn recall(text: &str) -> Result<f64, String> {

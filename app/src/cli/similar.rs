@@ -8,15 +8,21 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tessera_core::ann::cells::CandidateCurve;
 use tessera_core::error::display;
+use tessera_core::eval::candidates::PartitionCurve;
 use tessera_core::ids::ItemId;
 use tessera_core::library::looks::{Look, LookAlike, LookQuery, LookSearch};
 use tessera_core::library::{Library, hold};
 
 use super::Done;
+use super::evaluate_neighbours::partition_names;
 use super::librarian::{Librarian, count};
 use super::library_args::Similar;
 use super::search::{filter, grow_after, look_at};
+use crate::session::partitions::{PartitionComparison, partition_words};
 use crate::session::reference::ReferenceImage;
+
+/// Recalls at which kinds of indexes are told.
+const TOLD: [f64; 4] = [0.8, 0.9, 0.95, 0.99];
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Similar) -> Result<Done> {
     let library = librarian.open(&arguments.library)?;
@@ -28,7 +34,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Similar) -> Result<Done
         if arguments.curve && hold(library).read_only().is_none() {
             librarian.out.watched(librarian.session.progress(), || librarian.session.measure_looks(library, arguments.by.as_ref()))?;
         }
-        tell(librarian, arguments, &hold(library), &like)?;
+        let partitions = arguments.partitions.then(|| {
+            let compare = || librarian.session.compare_partitions(library, arguments.by.as_ref());
+            librarian.out.watched(librarian.session.progress(), compare)
+        });
+        tell(librarian, arguments, &hold(library), &like, partitions.transpose()?.as_ref())?;
         if arguments.recall < 1.0 {
             grow_after(librarian, library, arguments.by.as_ref());
         }
@@ -36,7 +46,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Similar) -> Result<Done
     })
 }
 
-fn tell(librarian: &Librarian<'_>, arguments: &Similar, library: &Library, like: &ReferenceImage) -> Result<()> {
+fn tell(
+    librarian: &Librarian<'_>,
+    arguments: &Similar,
+    library: &Library,
+    like: &ReferenceImage,
+    partitions: Option<&PartitionComparison>,
+) -> Result<()> {
     let among = filter(library, arguments.class.as_deref(), arguments.folder.as_deref(), None)?;
     let query = LookQuery { by: arguments.by.clone(), recall: arguments.recall, also_few: arguments.curve, ..like.query() };
     let fits = |image: ItemId| query.of != Some(image) && among.as_ref().is_none_or(|among: &Arc<HashSet<ItemId>>| among.contains(&image));
@@ -59,6 +75,9 @@ fn tell(librarian: &Librarian<'_>, arguments: &Similar, library: &Library, like:
             if arguments.curve {
                 value["curve"] = curve.iter().map(way_json).collect();
             }
+            if let Some(compared) = partitions {
+                value["partitions"] = compared.curves.iter().map(partition_json).collect();
+            }
             value
         },
         || {
@@ -77,6 +96,13 @@ fn tell(librarian: &Librarian<'_>, arguments: &Similar, library: &Library, like:
                 let measured = &way.measured;
                 format!("recall {:.3}: {:.0} compared, of {}", measured.recall, measured.candidates, count(measured.way.probes, "cell"))
             }));
+            if let Some(compared) = partitions {
+                let PartitionComparison { images, asked, k, .. } = compared;
+                lines.push(format!("\nIndexes of {}, asked by {asked} others for {k} neighbours", count(*images, "image")));
+                let recalls: String = TOLD.into_iter().map(|recall| format!("{recall:>8} ")).collect();
+                lines.push(format!("{:<32}{recalls}", "images compared at a recall of"));
+                lines.extend(compared.curves.iter().map(partition_line));
+            }
             lines.join("\n")
         },
     );
@@ -114,4 +140,20 @@ fn hit_words(library: &Library, alike: &LookAlike) -> String {
 fn way_json(way: &CandidateCurve) -> Value {
     let measured = &way.measured;
     json!({"recall": measured.recall, "candidates": measured.candidates, "probes": measured.way.probes, "shortlist": measured.way.shortlist})
+}
+
+fn partition_json(curve: &PartitionCurve) -> Value {
+    let (tree, select) = partition_names(curve.partition);
+    let ways: Vec<Value> = curve.ways.iter().map(|way| json!({"recall": way.recall, "candidates": way.candidates})).collect();
+    json!({"tree": tree, "select": select, "curve": ways})
+}
+
+/// How many images are compared at some recalls.
+fn partition_line(curve: &PartitionCurve) -> String {
+    let at = |recall: f64| {
+        let way = curve.ways.iter().filter(|way| way.recall >= recall).map(|way| way.candidates).min_by(f64::total_cmp);
+        format!("{:>8} ", way.map_or_else(|| "-".into(), |candidates| format!("{candidates:.0}")))
+    };
+    let cells: String = TOLD.into_iter().map(at).collect();
+    format!("{:<32}{cells}", partition_words(curve.partition))
 }

@@ -34,6 +34,7 @@ pub mod models;
 pub mod neighbours;
 pub mod networks;
 pub mod online;
+pub mod partitions;
 mod pixels;
 mod plot;
 pub mod recognise;

@@ -283,27 +283,38 @@ impl Ways {
     }
 
     /// Of each kind of partition with each way of selection those that none other beats.
-    fn by_kind(&self) -> Vec<Vec<Measured<NeighborWay>>> {
-        let mut kinds: Vec<(Kind, Vec<Measured<NeighborWay>>)> = Vec::new();
+    fn by_partition(&self) -> Vec<PartitionCurve> {
+        let mut curves: Vec<PartitionCurve> = Vec::new();
         for measured in &self.all {
-            let kind = Kind::of(measured.way);
-            match kinds.iter_mut().find(|(other, _)| *other == kind) {
-                Some((_, ways)) => ways.push(*measured),
-                None => kinds.push((kind, vec![*measured])),
+            let partition = PartitionKind::of(measured.way);
+            match curves.iter_mut().find(|curve| curve.partition == partition) {
+                Some(curve) => curve.ways.push(*measured),
+                None => curves.push(PartitionCurve { partition, ways: vec![*measured] }),
             }
         }
-        kinds.into_iter().map(|(_, ways)| frontier(ways)).collect()
+        curves.into_iter().map(|curve| PartitionCurve { ways: frontier(curve.ways), ..curve }).collect()
     }
 }
 
 /// A kind of partition with a way of selection.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartitionKind {
+    /// Trees.
     Trees(TreeKind, SelectionRule),
+    /// Cells of k-means with codes.
     Cells(CellCodes),
 }
 
-impl Kind {
+/// What was measured of one kind of partition on validation queries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartitionCurve {
+    /// The kind of partition, with its way of selection.
+    pub partition: PartitionKind,
+    /// The ways that none other of the kind beats in recall and cost, the cheapest first.
+    pub ways: Vec<Measured<NeighborWay>>,
+}
+
+impl PartitionKind {
     fn of(way: NeighborWay) -> Self {
         match way {
             NeighborWay::Trees(way) => Self::Trees(way.kind, way.selection),
@@ -338,12 +349,12 @@ impl Test<'_> {
 
 /// Times each kind of partition with each way of selection by itself.
 fn each(ways: &mut Ways, ground: &Ground<'_>, test: &Test<'_>, wanted: &[f64], progress: &Progress) -> Result<Vec<EachWay>> {
-    let kinds = if wanted.is_empty() { Vec::new() } else { ways.by_kind() };
-    progress.begin("Timing each way by itself", (kinds.len() * wanted.len()) as u64);
+    let curves = if wanted.is_empty() { Vec::new() } else { ways.by_partition() };
+    progress.begin("Timing each way by itself", (curves.len() * wanted.len()) as u64);
     let (mut all, mut built) = (Vec::new(), None);
-    for (curve, wanted) in kinds.iter().flat_map(|curve| wanted.iter().map(move |wanted| (curve, *wanted))) {
+    for (curve, wanted) in curves.iter().flat_map(|curve| wanted.iter().map(move |wanted| (curve, *wanted))) {
         progress.step()?;
-        let way = cheapest(curve, wanted)?;
+        let way = cheapest(&curve.ways, wanted)?;
         let index = ways.built(ground, way.way, built.take())?;
         let (recall, candidates, seconds) = test.of(index.index())?;
         all.push(EachWay { wanted, way, recall, seconds, candidates, bytes: index.bytes() });
@@ -366,6 +377,29 @@ fn fastest(mut pass: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(seconds)
 }
 
+/// Measures each kind of partition with each way of selection on validation queries, without timing
+/// any: of `options` neither the aim nor `each` counts. Equal on any number of threads.
+///
+/// # Errors
+/// As [`run`].
+pub fn partitions(corpus: &PointSet, validation: &PointSet, options: &CandidateRun, progress: &Progress) -> Result<Vec<PartitionCurve>> {
+    check(corpus, &[("corpus", corpus), ("validation queries", validation)])?;
+    let checked = KnnGraph::exact(corpus, validation, options.k, false, progress)?;
+    let ground = Ground { corpus, training: None, validation, checked };
+    Ok(Ways::measure(&ground, options, progress)?.by_partition())
+}
+
+/// Refuses sets of points without any, or of other dimensions than the corpus.
+fn check(corpus: &PointSet, sets: &[(&'static str, &PointSet)]) -> Result<()> {
+    match sets.iter().find(|(_, set)| set.dimension() != corpus.dimension() || set.is_empty()) {
+        Some((name, set)) => {
+            let expected = format!("one or more of {} values", corpus.dimension());
+            Err(Error::value(name, expected, format!("{} of {}", set.len(), set.dimension())))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Builds, tunes and asks. Labels for trees are the neighbours of `training` queries in the corpus,
 /// or of the corpus's own points where there are none; then lookup and voting are possible too.
 ///
@@ -380,14 +414,8 @@ pub fn run(
     options: &CandidateRun,
     progress: &Progress,
 ) -> Result<CandidateScores> {
-    for (name, set) in
-        [("corpus", corpus), ("queries", queries), ("validation queries", validation), ("training queries", training.unwrap_or(corpus))]
-    {
-        if set.dimension() != corpus.dimension() || set.is_empty() {
-            let expected = format!("one or more of {} values", corpus.dimension());
-            return Err(Error::value(name, expected, format!("{} of {}", set.len(), set.dimension())));
-        }
-    }
+    let training_queries = training.unwrap_or(corpus);
+    check(corpus, &[("corpus", corpus), ("queries", queries), ("validation queries", validation), ("training queries", training_queries)])?;
     let start = Instant::now();
     let checked = KnnGraph::exact(corpus, validation, options.k, false, progress)?;
     let ground = Ground { corpus, training, validation, checked };

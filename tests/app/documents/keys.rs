@@ -10,6 +10,7 @@ use super::read;
 use crate::evaluate_memories::{arff, svm};
 use crate::evaluate_neighbours::npy;
 use crate::networks::pair_in;
+use crate::similar::write_waves;
 use crate::world::{Ran, World, copy_folder};
 
 /// Runs commands, and remembers which keys each of them has printed.
@@ -198,6 +199,9 @@ fn of_commands_that_answer() {
     all.run("review", "lib.tessera", 0);
     all.run("review", "lib.tessera --harm", 0);
     all.run("similar", "lib.tessera #1 --curve", 0);
+    write_waves(&all.world, 200);
+    all.world.run(["import", "many.tessera", "photos", "--labels", "none"]).ended(0);
+    all.run("similar", "many.tessera #1 --partitions", 0);
     all.run("map", "lib.tessera --to map.svg --rounds 10", 0);
     all.run("vectors", "lib.tessera", 0);
     all.run("duplicates", "lib.tessera --distance 100", 0);

@@ -19,12 +19,13 @@ use crate::gui::panel::{PageUi, Panel};
 use crate::gui::selection::Selection;
 use crate::gui::theme;
 use crate::gui::viewer::{paint_mark, part};
-use crate::gui::widgets::curve::curve_ui;
+use crate::gui::widgets::curve::{curve_ui, curves_ui};
 use crate::gui::widgets::grid::noted_grid_ui;
 use crate::gui::widgets::{WHOLE, confined_ui, fitted, heading, line, main_button, nothing_ui, side_panel};
 use crate::gui::words::{count, grouped, moment};
 use crate::job::JobKind;
 use crate::session::desk::similar::{SimilarAnswer, SimilarQuery};
+use crate::session::partitions::{LEAST, partition_words};
 
 /// Recalls that can be chosen.
 const RECALLS: std::ops::RangeInclusive<f64> = 0.8..=1.0;
@@ -370,6 +371,27 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &SimilarAnswer) {
     if let Some(curve) = &answer.curve {
         ui.add_space(4.0);
         curve_ui(ui, curve);
+    }
+    partitions_ui(ui, panel, answer);
+}
+
+/// Other kinds of indexes, once they were compared on the library's own images.
+fn partitions_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &SimilarAnswer) {
+    if let Some(compared) = panel.desk.similar().partitions().filter(|compared| compared.by == answer.search.by) {
+        ui.add_space(8.0);
+        let words = format!("Made of {}, asked by {} others for 10 neighbours", count(compared.images, "image"), grouped(compared.asked));
+        ui.label(RichText::new(words).small().weak());
+        let curves = (0..).zip(&compared.curves).map(|(i, (kind, curve))| (partition_words(*kind), theme::class(i, None), curve));
+        curves_ui(ui, &curves.collect::<Vec<_>>());
+    } else if panel.desk.jobs().is_running(&JobKind::ComparePartitions) {
+        ui.add_space(8.0);
+        ui.label(RichText::new("Comparing kinds of indexes…").small().weak());
+    } else if answer.images >= LEAST {
+        ui.add_space(8.0);
+        let hover = "Makes an index of each kind of at most 20,000 of your images, and measures its recall on others of them";
+        if ui.button("Compare kinds of indexes").on_hover_text(hover).clicked() {
+            panel.ask(Command::ComparePartitions);
+        }
     }
 }
 

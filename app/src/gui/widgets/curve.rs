@@ -1,6 +1,7 @@
-//! The recall of an index over the images that it compares, as a curve.
+//! The recall of an index over the images that it compares, as a curve; those of several kinds of
+//! indexes in one chart.
 
-use egui::{Align2, Color32, CornerRadius, Pos2, Rect, Role, Sense, Shape, Stroke, TextStyle, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Color32, CornerRadius, Pos2, Rect, RichText, Role, Sense, Shape, Stroke, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use super::super::theme;
 use super::super::words::grouped;
@@ -11,45 +12,87 @@ const HEIGHT: f32 = 160.0;
 const LEFT: f32 = 36.0;
 const BELOW: f32 = 32.0;
 const ABOVE: f32 = 22.0;
+/// The recall from which on several curves are shown.
+const HALF: f64 = 0.5;
 /// Points around the pointer in which a measured way is named.
 const NEAR: f32 = 24.0;
 /// Recalls that may be the lowest on the axis, with the distances between its lines.
 const LOWEST: [(f64, f64); 6] = [(0.95, 0.01), (0.9, 0.02), (0.8, 0.05), (0.7, 0.1), (0.5, 0.1), (0.0, 0.25)];
 
-/// Shows a curve, with the way that answers marked.
-pub fn curve_ui(ui: &mut Ui, curve: &RecallCurve) {
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
-    let words = format!("Recall of the index over images compared, {} points", curve.points.len());
-    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &words));
-    let inner = Rect::from_min_max(rect.min + vec2(LEFT, ABOVE), rect.max - vec2(8.0, BELOW));
-    let shown = best_of(&curve.points, curve.chosen);
-    let Some(axes) = Axes::of(shown.iter().chain(&curve.chosen).map(|at| curve.points[*at]), inner) else { return };
-    axes.paint(ui, rect);
-    let line: Vec<Pos2> = shown.iter().map(|at| axes.place(&curve.points[*at])).collect();
-    ui.painter().add(Shape::line(line, Stroke::new(1.5, theme::accent(ui))));
-    for at in &shown {
-        ui.painter().circle_filled(axes.place(&curve.points[*at]), 2.0, theme::accent(ui));
+/// A line of a chart.
+struct Line<'a> {
+    /// What it is of, where there are several.
+    name: &'a str,
+    colour: Color32,
+    curve: &'a RecallCurve,
+    /// The places of the points on it.
+    shown: Vec<usize>,
+}
+
+impl<'a> Line<'a> {
+    fn new(name: &'a str, colour: Color32, curve: &'a RecallCurve, lowest: f64) -> Self {
+        let mut shown = best_of(&curve.points, curve.chosen);
+        shown.retain(|at| curve.points[*at].recall >= lowest);
+        Self { name, colour, curve, shown }
     }
-    if let Some(point) = curve.chosen.and_then(|at| curve.points.get(at)) {
-        let place = axes.place(point);
-        let stroke = Stroke::new(1.0, ui.visuals().weak_text_color());
-        ui.painter().extend(Shape::dashed_line(&[pos2(inner.left(), place.y), place, pos2(place.x, inner.bottom())], stroke, 3.0, 3.0));
-        ui.painter().circle(place, 5.0, theme::accent(ui), Stroke::new(2.0, theme::card(ui)));
-    }
-    let Some(pointer) = response.hover_pos() else { return };
-    let known = shown.iter().copied().chain(curve.chosen);
-    let near = known.min_by(|a, b| distance(&axes, curve, *a, pointer).total_cmp(&distance(&axes, curve, *b, pointer)));
-    if let Some(at) = near.filter(|at| distance(&axes, curve, *at, pointer) < NEAR) {
-        let RecallPoint { compared, recall, spread } = curve.points[at];
-        ui.painter().circle_stroke(axes.place(&curve.points[at]), 5.0, theme::focus(ui));
-        let chosen = if curve.chosen == Some(at) { "\nThis is what answers" } else { "" };
-        let compared = grouped(compared.round() as usize);
-        response.on_hover_text(format!("Recall {recall:.3} ± {spread:.3} with {compared} images compared, in the mean{chosen}"));
+
+    /// These and the place of the way that answers.
+    fn known(&self) -> impl Iterator<Item = usize> + Clone {
+        self.shown.iter().chain(&self.curve.chosen).copied()
     }
 }
 
-fn distance(axes: &Axes, curve: &RecallCurve, at: usize, pointer: Pos2) -> f32 {
-    axes.place(&curve.points[at]).distance(pointer)
+/// Shows a curve, with the way that answers marked.
+pub fn curve_ui(ui: &mut Ui, curve: &RecallCurve) {
+    let words = format!("Recall of the index over images compared, {} points", curve.points.len());
+    let line = Line::new("", theme::accent(ui), curve, 0.0);
+    chart_ui(ui, &words, &[line]);
+}
+
+/// Shows several curves from a recall of one half on, each with its name and colour below.
+pub fn curves_ui(ui: &mut Ui, curves: &[(&str, Color32, &RecallCurve)]) {
+    let lines: Vec<Line<'_>> = curves.iter().map(|(name, colour, curve)| Line::new(name, *colour, curve, HALF)).collect();
+    chart_ui(ui, &format!("Recall over images compared, of {} kinds of indexes", lines.len()), &lines);
+    for line in &lines {
+        ui.horizontal(|ui| {
+            let (spot, _) = ui.allocate_exact_size(vec2(12.0, 12.0), Sense::hover());
+            ui.painter().circle_filled(spot.center(), 4.5, line.colour);
+            super::line(ui, RichText::new(line.name).small());
+        });
+    }
+}
+
+fn chart_ui(ui: &mut Ui, words: &str, lines: &[Line<'_>]) {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, words));
+    let inner = Rect::from_min_max(rect.min + vec2(LEFT, ABOVE), rect.max - vec2(8.0, BELOW));
+    let Some(axes) = Axes::of(lines.iter().flat_map(|line| line.known().map(|at| line.curve.points[at])), inner) else { return };
+    axes.paint(ui, rect);
+    for Line { colour, curve, shown, .. } in lines {
+        let places: Vec<Pos2> = shown.iter().map(|at| axes.place(&curve.points[*at])).collect();
+        for place in &places {
+            ui.painter().circle_filled(*place, 2.0, *colour);
+        }
+        ui.painter().add(Shape::line(places, Stroke::new(1.5, *colour)));
+        if let Some(point) = curve.chosen.and_then(|at| curve.points.get(at)) {
+            let place = axes.place(point);
+            let stroke = Stroke::new(1.0, ui.visuals().weak_text_color());
+            ui.painter().extend(Shape::dashed_line(&[pos2(inner.left(), place.y), place, pos2(place.x, inner.bottom())], stroke, 3.0, 3.0));
+            ui.painter().circle(place, 5.0, *colour, Stroke::new(2.0, theme::card(ui)));
+        }
+    }
+    let Some(pointer) = response.hover_pos() else { return };
+    let distance = |line: &Line<'_>, at: usize| axes.place(&line.curve.points[at]).distance(pointer);
+    let known = lines.iter().flat_map(|line| line.known().map(move |at| (line, at)));
+    let near = known.min_by(|(a, i), (b, j)| distance(a, *i).total_cmp(&distance(b, *j)));
+    if let Some((line, at)) = near.filter(|(line, at)| distance(line, *at) < NEAR) {
+        let RecallPoint { compared, recall, spread } = line.curve.points[at];
+        ui.painter().circle_stroke(axes.place(&line.curve.points[at]), 5.0, theme::focus(ui));
+        let chosen = if line.curve.chosen == Some(at) { "\nThis is what answers" } else { "" };
+        let of = if line.name.is_empty() { String::new() } else { format!("{}\n", line.name) };
+        let compared = grouped(compared.round() as usize);
+        response.on_hover_text(format!("{of}Recall {recall:.3} ± {spread:.3} with {compared} images compared, in the mean{chosen}"));
+    }
 }
 
 /// The places of the points that none other beats: fewer images compared, or more recall. Where as

@@ -190,6 +190,7 @@ impl Desk {
             Command::SimilarBack => parts.similar.go_back(ctx),
             Command::SimilarBy(by) => parts.similar.compare_by(ctx, by),
             Command::SimilarRecall(recall) => parts.similar.set_recall(ctx, recall),
+            Command::ComparePartitions => parts.similar.compare_partitions(ctx),
             Command::LayOutMap(by) => parts.map.lay_out(ctx, by),
             Command::GoOnWithMap => parts.map.go_on(ctx),
             Command::FindClusters(aim) => parts.clusters.find(ctx, aim),

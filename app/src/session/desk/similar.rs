@@ -7,12 +7,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tessera_core::Error;
+use tessera_core::eval::candidates::{PartitionCurve, PartitionKind};
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::library::looks::{FIRST, Look, LookAlike, LookQuery, LookSearch, RECALL};
 use tessera_core::library::state::State;
 
+use super::super::partitions::PartitionComparison;
 use super::super::reference::{ReferenceImage, load_all};
 use super::context::{Context, Event};
 use super::notices::problem;
@@ -40,6 +42,7 @@ pub struct Similar {
     recall: f64,
     k: usize,
     answer: Option<Arc<SimilarAnswer>>,
+    partitions: Option<ComparedPartitions>,
     /// Whether a question is under way, and whether another one is to follow.
     is_asked: bool,
     is_asked_again: bool,
@@ -130,6 +133,30 @@ pub struct RecallPoint {
     pub spread: f64,
 }
 
+/// What was measured of kinds of indexes on the library's own images.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparedPartitions {
+    /// The vectors that were compared.
+    pub by: Look,
+    /// Images that the indexes were made of.
+    pub images: usize,
+    /// Other images that were asked for their neighbours.
+    pub asked: usize,
+    /// Each kind with its curve.
+    pub curves: Vec<(PartitionKind, RecallCurve)>,
+}
+
+impl From<PartitionComparison> for ComparedPartitions {
+    fn from(compared: PartitionComparison) -> Self {
+        let PartitionComparison { by, images, asked, curves, .. } = compared;
+        let of_kind = |curve: PartitionCurve| {
+            let points = curve.ways.iter().map(|way| point(way.candidates, way.recall, way.spread)).collect();
+            (curve.partition, RecallCurve { points, chosen: None })
+        };
+        Self { by, images, asked, curves: curves.into_iter().map(of_kind).collect() }
+    }
+}
+
 /// Results of the threads that look for neighbours.
 pub(super) enum Message {
     /// A query is ready, and so are the vectors of the library.
@@ -146,6 +173,8 @@ pub(super) enum Message {
     Due(Vec<Look>),
     /// Indexes were made.
     Grown,
+    /// Kinds of indexes were compared.
+    Compared(ComparedPartitions),
 }
 
 impl Part for Similar {
@@ -180,6 +209,7 @@ impl Part for Similar {
             Message::Answer(answer) => self.answered(ctx, *answer),
             Message::Due(due) => self.grow(ctx, &due, None),
             Message::Grown => self.ask(ctx),
+            Message::Compared(compared) => self.partitions = Some(compared),
         }
     }
 
@@ -213,6 +243,7 @@ impl Default for Similar {
             recall: RECALL,
             k: STEP,
             answer: None,
+            partitions: None,
             is_asked: false,
             is_asked_again: false,
             is_watched: false,
@@ -236,6 +267,11 @@ impl Similar {
     /// The neighbours of the query; those of the query before until they are there.
     pub fn answer(&self) -> Option<&Arc<SimilarAnswer>> {
         self.answer.as_ref()
+    }
+
+    /// What was last measured of kinds of indexes.
+    pub fn partitions(&self) -> Option<&ComparedPartitions> {
+        self.partitions.as_ref()
     }
 
     /// Why the last query could not be read.
@@ -286,6 +322,14 @@ impl Similar {
     pub(super) fn set_recall(&mut self, ctx: &mut Context, recall: f64) {
         self.recall = recall.clamp(0.0, 1.0);
         self.ask(ctx);
+    }
+
+    /// Compares kinds of indexes on the vectors that are compared now.
+    pub(super) fn compare_partitions(&self, ctx: &mut Context) {
+        let by = self.answer.as_ref().map(|answer| answer.search.by.clone());
+        ctx.library_job(JobKind::ComparePartitions, move |session, library| {
+            Ok(Message::Compared(session.compare_partitions(library, by.as_ref())?.into()))
+        });
     }
 
     /// Finds more neighbours.

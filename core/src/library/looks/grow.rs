@@ -25,9 +25,12 @@ const NEIGHBORS: [usize; 2] = [10, 100];
 /// Images that are read between two moments in which the library is free.
 const BATCH: usize = 256;
 
-/// How cells are made: fewer values for each image than usual, as there are many images.
+/// The codes of cells of an index: fewer values for each image than usual, as there are many
+/// images.
+pub const CODES: CellCodes = CellCodes::Regression(24);
+
 fn options() -> CellOptions {
-    CellOptions { codes: CellCodes::Regression(24), ..CellOptions::default() }
+    CellOptions { codes: CODES, ..CellOptions::default() }
 }
 
 /// An image, and what is known of its look.

@@ -20,7 +20,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-pub use grow::grow;
+pub use grow::{CODES, grow};
 pub use index::LookCurve;
 pub(super) use index::LookIndex;
 pub(super) use likeness::{Likeness, Seen};
