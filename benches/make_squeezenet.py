@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes `assets/squeezenet.onnx`, `-names.txt` and `-directions.bin`, the network that comes with the program and how it compares.
+"""Makes `assets/squeezenet.onnx`, `-names.txt`, `-directions.bin` and `-class-axes.bin`, the network that comes with the program and how it compares.
 
 usage: make_squeezenet.py ASSETS [PHOTOGRAPHS] > REFERENCE
 
@@ -8,7 +8,8 @@ hash and writes the network as an ONNX file with weights of 8 bits; layers with 
 0..255: the order of channels and the mean that the weights were trained with are part of the first layer. Its outputs are `cells`
 (n, 512, 13, 13), the activations of the last fire module, and `classes` (n, 1000), probabilities. With a folder of PHOTOGRAPHS it
 tells what rounding the weights has cost on them. `squeezenet-directions.bin` has, for each of the 512 channels, what it adds to the
-angles of 512 waves (`core/src/ckm/whole/features.rs`). REFERENCE, which is `tests/core/network/reference.txt`, is what the network must
+angles of 512 waves (`core/src/ckm/whole/features.rs`), `squeezenet-class-axes.bin` for each of the 1,000 classes what its logarithm adds to
+128 values (`core/src/network/class_axes.rs`). REFERENCE, which is `tests/core/network/reference.txt`, is what the network must
 give for a made picture, computed layer by layer without any library of networks.
 
 needs: pip install numpy onnx; with PHOTOGRAPHS also onnxruntime and pillow
@@ -139,13 +140,25 @@ def network(weights, is_rounded=True):
     return model.SerializeToString()
 
 
-def last_layer(weights):
-    """By which matrix M a difference v of the means of roots of cells is the squared distance v M v, in `core/src/ckm/whole/features.rs`:
-    a quarter of v v, and a sixteenth of the squares of what v adds to the classes, less what it adds to all of them."""
+def centred_layer(weights):
+    """What each of the 512 channels adds to each of the 1,000 classes, less what it adds to all of them."""
     values, step = rounded(weights["conv10"][0])
     layer = values[:, :, 0, 0] * step[:, None].astype(np.float64)
-    layer -= layer.mean(0)
+    return layer - layer.mean(0)
+
+
+def last_layer(layer):
+    """By which matrix M a difference v of the means of roots of cells is the squared distance v M v, in `core/src/ckm/whole/features.rs`:
+    a quarter of v v, and a sixteenth of the squares of what v adds to the classes, less what it adds to all of them."""
     return np.eye(512) / 4 + layer.T @ layer / 16
+
+
+def class_axes(layer):
+    """128 axes along which the layer tells classes apart most, its first left singular vectors, as (class, axis) in 512ths. The largest
+    value of each is positive, as their signs are free."""
+    axes = np.linalg.svd(layer, full_matrices=False)[0][:, :128]
+    axes *= np.sign(axes[np.abs(axes).argmax(0), np.arange(128)])
+    return np.round(512 * axes).astype(np.int8)
 
 
 def directions(matrix):
@@ -237,13 +250,17 @@ def main():
     names = "".join(f"{line}\n" for line in load_names())
     (assets / "squeezenet-names.txt").write_text(names)
     tell(f"squeezenet.onnx: {len(file)} bytes, SHA-256 {hashlib.sha256(file).hexdigest()}")
-    matrix = last_layer(weights)
+    layer = centred_layer(weights)
+    matrix = last_layer(layer)
     along = directions(matrix).tobytes()
     (assets / "squeezenet-directions.bin").write_bytes(along)
     for factor in (37, 53):
         v = (np.arange(512) * factor % 101 < 50).astype(np.float64)
         tell(f"squared distance from 0 of 1 where {factor} i % 101 < 50: {v @ matrix @ v:.4f}")
     tell(f"squeezenet-directions.bin: SHA-256 {hashlib.sha256(along).hexdigest()}")
+    axes = class_axes(layer).tobytes()
+    (assets / "squeezenet-class-axes.bin").write_bytes(axes)
+    tell(f"squeezenet-class-axes.bin: SHA-256 {hashlib.sha256(axes).hexdigest()}")
     tell(f"squeezenet-names.txt: SHA-256 {hashlib.sha256(names.encode()).hexdigest()}")
     if len(sys.argv) > 2:
         cost_of_rounding(network(weights, is_rounded=False), file, sys.argv[2])

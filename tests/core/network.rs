@@ -27,7 +27,7 @@ fn made() -> RgbImage {
 fn its_files_are_those_whose_hashes_are_recorded() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let recorded = fs::read_to_string(root.join("docs/benchmarks/recognition.md")).unwrap();
-    for name in ["squeezenet.onnx", "squeezenet-names.txt", "squeezenet-directions.bin"] {
+    for name in ["squeezenet.onnx", "squeezenet-names.txt", "squeezenet-directions.bin", "squeezenet-class-axes.bin"] {
         let digest = Sha256::digest(fs::read(root.join("assets").join(name)).unwrap());
         let hash: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         let line = format!("{hash}  {name}");

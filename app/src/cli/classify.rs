@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 use tessera_core::Error;
+use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::explain::{Contribution, Explanation, Match};
 use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::unknown::UnknownBar;
@@ -301,7 +302,7 @@ fn in_json(answer: &RecognisedImage, told: &Beside<'_>) -> Value {
         answer.ranking.iter().map(|(class, score)| (model.ckm.classes()[class.index()].name.clone(), json!(score))).collect();
     let mut line = json!({"path": answer.path.to_string_lossy(), "class": best,
         "confidence": answer.confidence, "unknown": told.is_unknown, "looks_unknown": looks_unknown(model, answer), "nearest_class": best, "scores": scores, "margin": margin(answer),
-        "pieces": answer.elements.len(), "not_told_apart": best.map(|best| model.metrics.confused_with(best)).unwrap_or_default()});
+        "pieces": pieces(model, &answer.elements), "not_told_apart": best.map(|best| model.metrics.confused_with(best)).unwrap_or_default()});
     if told.answerer.library.is_some() {
         line["left_out"] = match told.without {
             Without::Nothing => Value::Null,
@@ -410,8 +411,14 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, is_unk
     text
 }
 
+/// How many pieces an image was cut into.
+fn pieces(model: &RecogniserModel, elements: &Elements) -> usize {
+    let sets = model.ckm.options().kinds.iter().zip(&elements.sets);
+    sets.filter(|(kind, _)| kind.source.has_pieces()).map(|(_, set)| set.len()).sum()
+}
+
 fn by_kind(model: &RecogniserModel, explanation: &Explanation) -> Vec<(String, (usize, f64))> {
-    let kinds = model.ckm.options().kinds.iter().enumerate();
+    let kinds = model.ckm.options().kinds.iter().enumerate().filter(|(_, kind)| kind.source.has_pieces());
     let sum = |k: usize| {
         let of_kind = explanation.contributions.iter().filter(|c| c.kind == k);
         of_kind.fold((0, 0.0), |(n, sum), c| (n + 1, sum + c.value))

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::presets::Preset;
-use tessera_core::ckm::{CkmOptions, ElementKind, ElementSource};
+use tessera_core::ckm::{CkmOptions, ElementKind};
 use tessera_core::collection::folder::CollectionFolder;
 use tessera_core::collection::{MANIFEST, ShardImage};
 use tessera_core::envelope::{self, hash_hex};
@@ -140,7 +140,7 @@ impl Session {
 
     /// How a library is opened whose recogniser compares elements that were cut by these options.
     fn opening_by(&self, options: &CkmOptions) -> LibraryOptions<'_> {
-        let is_learned = |kind: &ElementKind| matches!(kind.source, ElementSource::Network(_));
+        let is_learned = |kind: &ElementKind| kind.source.is_of_network();
         let mut plain = CkmOptions { kinds: options.kinds.iter().filter(|kind| !is_learned(kind)).cloned().collect(), ..options.clone() };
         let learned = options.kinds.iter().any(is_learned).then(|| options.clone());
         if plain.kinds.is_empty() {

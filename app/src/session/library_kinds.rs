@@ -194,6 +194,7 @@ pub fn kinds_in_words(options: &CkmOptions) -> String {
     let mut kinds: Vec<(f32, String)> = options
         .kinds
         .iter()
+        .filter(|kind| kind.source.has_pieces())
         .map(|kind| {
             let LeafKernel { weight, cost, .. } = kind.kernel;
             let name = kind_in_words(&kind.source);

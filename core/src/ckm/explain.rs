@@ -61,7 +61,7 @@ pub struct Explanation {
     pub whole: f64,
     /// The training images of the class that add most to that, the largest first.
     pub alike: Vec<Alike>,
-    /// One for each element of the query, the largest first; their values, the term and what the
+    /// One for each piece of the query, the largest first; their values, the term and what the
     /// whole adds sum to the score.
     pub contributions: Vec<Contribution>,
 }
@@ -100,6 +100,9 @@ impl Ckm {
             let mut score = term + whole;
             for (k, (value, decomposition)) in self.roots(&evidence, class.index()).enumerate() {
                 score += value;
+                if !self.options.kinds[k].source.has_pieces() {
+                    continue;
+                }
                 let kernel = self.options.kinds[k].kernel;
                 let found = &evidence[k].classes[class.index()];
                 let architecture = &evidence[k].architecture;

@@ -97,6 +97,10 @@ pub enum ElementSource {
     /// Activations of a convolutional network.
     #[cfg(feature = "network")]
     Network(NetworkOptions),
+    /// What that network says of its own classes: one element, of the whole picture. It counts in the
+    /// likeness of whole images ([`super::whole`]), not as a piece.
+    #[cfg(feature = "network")]
+    NetworkClasses,
     /// Cells of a network that the user brought.
     #[cfg(feature = "network")]
     Encoder(EncoderOptions),
@@ -193,7 +197,8 @@ impl OwnSource {
 }
 
 impl ElementSource {
-    /// A short name: `orb`, `hog`, `colour`, `network`, `encoder`, or the caller's.
+    /// A short name: `orb`, `hog`, `colour`, `network`, `network-classes`, `encoder`, or the
+    /// caller's.
     pub fn name(&self) -> &str {
         match self {
             #[cfg(feature = "images")]
@@ -205,9 +210,27 @@ impl ElementSource {
             #[cfg(feature = "network")]
             Self::Network(_) => "network",
             #[cfg(feature = "network")]
+            Self::NetworkClasses => "network-classes",
+            #[cfg(feature = "network")]
             Self::Encoder(_) => "encoder",
             Self::Own(own) => &own.name,
         }
+    }
+
+    /// Whether the network that comes with the program makes them.
+    pub fn is_of_network(&self) -> bool {
+        #[cfg(feature = "network")]
+        return matches!(self, Self::Network(_) | Self::NetworkClasses);
+        #[cfg(not(feature = "network"))]
+        false
+    }
+
+    /// Whether its elements are pieces that are matched, and not of whole images alone.
+    pub fn has_pieces(&self) -> bool {
+        #[cfg(feature = "network")]
+        return *self != Self::NetworkClasses;
+        #[cfg(not(feature = "network"))]
+        true
     }
 
     /// The kind that the caller brings, if it is one.
@@ -231,6 +254,8 @@ impl ElementSource {
             #[cfg(feature = "network")]
             Self::Network(_) => network::CHANNELS,
             #[cfg(feature = "network")]
+            Self::NetworkClasses => network::CLASS_VALUES,
+            #[cfg(feature = "network")]
             Self::Encoder(options) => options.dimension,
             Self::Own(own) => own.form.dimension(),
         }
@@ -247,6 +272,8 @@ impl ElementSource {
             Self::Colour(_) => 100.0,
             #[cfg(feature = "network")]
             Self::Network(_) => 127.0,
+            #[cfg(feature = "network")]
+            Self::NetworkClasses => network::CLASS_UNIT,
             #[cfg(feature = "network")]
             Self::Encoder(options) => cell_form(options.dimension).unit(),
             Self::Own(own) => own.form.unit(),
@@ -267,6 +294,8 @@ impl ElementSource {
             #[cfg(feature = "network")]
             Self::Network(_) => 127,
             #[cfg(feature = "network")]
+            Self::NetworkClasses => 255,
+            #[cfg(feature = "network")]
             Self::Encoder(options) => cell_form(options.dimension).steps(),
             Self::Own(own) => own.form.steps(),
         }
@@ -282,6 +311,8 @@ impl ElementSource {
             Self::Colour(options) => options.check(),
             #[cfg(feature = "network")]
             Self::Network(options) => options.check(),
+            #[cfg(feature = "network")]
+            Self::NetworkClasses => Ok(()),
             #[cfg(feature = "network")]
             Self::Encoder(options) => options.check(),
             Self::Own(own) => own.check(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::kept::{Away, Kept, Shelf};
-use super::options::{CkmOptions, ElementSource};
+use super::options::CkmOptions;
 use super::outline::{Outline, Outlines};
 use super::{Ckm, Example};
 use crate::error::Result;
@@ -35,7 +35,7 @@ impl Ckm {
         for (c, class) in self.classes.iter().enumerate() {
             for (place, example) in class.examples.iter().enumerate() {
                 let Some(Away { key, size, bytes, counts, .. }) = example.elements.away_from_here() else { continue };
-                let waits = kinds.iter().zip(counts).any(|(kind, count)| *count == 0 && is_network(&kind.source));
+                let waits = kinds.iter().zip(counts).any(|(kind, count)| *count == 0 && kind.source.is_of_network());
                 let outline = || Outline { size: *size, bytes: *bytes, counts: counts.clone(), sketch: *self.sketches.get(c, place) };
                 all.extend((!waits).then(|| (*key, outline())));
             }
@@ -59,14 +59,4 @@ impl Ckm {
         let away = self.examples().find_map(|(_, example)| example.elements.away_from_here());
         away.map(|away| away.shelf.outlines(options)).unwrap_or_default()
     }
-}
-
-#[cfg(feature = "network")]
-fn is_network(source: &ElementSource) -> bool {
-    matches!(source, ElementSource::Network(_))
-}
-
-#[cfg(not(feature = "network"))]
-fn is_network(_: &ElementSource) -> bool {
-    false
 }

@@ -86,8 +86,8 @@ impl Elements {
         Ok((elements, network))
     }
 
-    /// The elements of `kinds`, all of them cells of the network, from what it has seen in a
-    /// picture of `size` pixels.
+    /// The elements of `kinds`, all of them of the network, from what it has seen in a picture of
+    /// `size` pixels.
     ///
     /// # Errors
     /// [`crate::Error::Option`] when the side or an option of a kind is out of range, or a kind is
@@ -98,7 +98,8 @@ impl Elements {
         let (width, height) = resize::fit(size.0, size.1, side);
         let set = |kind: &ElementKind| match &kind.source {
             ElementSource::Network(options) => Ok(cells(seen, options, width, height, kind.source.unit())),
-            other => Err(Error::Option { name: "elements", found: other.name().to_owned(), expected: "cells of the network alone" }),
+            ElementSource::NetworkClasses => Ok(classes(seen)),
+            other => Err(Error::Option { name: "elements", found: other.name().to_owned(), expected: "those of the network alone" }),
         };
         Ok(Self::new(kinds.iter().map(set).collect::<Result<_>>()?, size, &Cut::of(side, kinds)))
     }
@@ -121,6 +122,12 @@ fn cells(seen: &Seen, options: &NetworkOptions, width: u32, height: u32, unit: f
     ElementSet::dense(&positions, &rows, network::CHANNELS)
 }
 
+/// What the network says of its own classes: of the whole picture, whose middle is its place.
+#[cfg(feature = "network")]
+fn classes(seen: &Seen) -> ElementSet {
+    ElementSet::dense(&[[0.0; 2]], &network::class_values(seen), network::CLASS_VALUES)
+}
+
 /// Does something, and adds the time that it takes.
 #[cfg(feature = "network")]
 fn timed<T>(time: &mut Duration, work: impl FnOnce() -> T) -> T {
@@ -128,6 +135,17 @@ fn timed<T>(time: &mut Duration, work: impl FnOnce() -> T) -> T {
     let done = work();
     *time += start.elapsed();
     done
+}
+
+/// What the network sees in a picture, which it looks at once. It gets all pixels, for it takes more
+/// of them than there are working pixels.
+#[cfg(feature = "network")]
+fn look<'a>(seen: &'a mut Option<Seen>, picture: &Picture, time: &mut Duration) -> Result<&'a Seen> {
+    if seen.is_none() {
+        let shipped = Network::shipped()?;
+        *seen = Some(timed(time, || shipped.look_at(&picture.pixels))?);
+    }
+    seen.as_ref().ok_or_else(|| Error::value("picture", "one that the network has seen", "none"))
 }
 
 /// Cuts a picture; adds the time that networks take to `network`.
@@ -141,6 +159,8 @@ fn cut(picture: &Picture, cut: &Arc<Cut>, kinds: &[ElementKind], own: &[OwnEleme
     let middle = [(width as f32 - 1.0) / 2.0, (height as f32 - 1.0) / 2.0];
     let centred = |x: f32, y: f32| [x - middle[0], y - middle[1]];
     let mut brought = own::sets(size, cut.side, kinds, own)?.into_iter();
+    #[cfg(feature = "network")]
+    let mut seen = None;
     let mut set = |kind: &ElementKind| -> Result<Option<ElementSet>> {
         let unit = kind.source.unit();
         Ok(Some(match &kind.source {
@@ -163,12 +183,9 @@ fn cut(picture: &Picture, cut: &Arc<Cut>, kinds: &[ElementKind], own: &[OwnEleme
                 ElementSet::dense(&positions, &rows, colour::VALUES)
             }
             #[cfg(feature = "network")]
-            ElementSource::Network(options) => {
-                // Of all pixels, for it takes more of them than there are working pixels.
-                let shipped = Network::shipped()?;
-                let seen = timed(network, || shipped.look_at(&picture.pixels))?;
-                cells(&seen, options, width, height, unit)
-            }
+            ElementSource::Network(options) => cells(look(&mut seen, picture, network)?, options, width, height, unit),
+            #[cfg(feature = "network")]
+            ElementSource::NetworkClasses => classes(look(&mut seen, picture, network)?),
             #[cfg(feature = "network")]
             ElementSource::Encoder(options) => {
                 let (encoder, form) = (folder::needed(options)?, cell_form(options.dimension));

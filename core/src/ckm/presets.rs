@@ -21,10 +21,10 @@ pub enum Preset {
     Colour,
     /// All of the above.
     Mixed,
-    /// Cells of the network that comes with the program alone.
+    /// Cells of the network that comes with the program alone, and what it says of its classes.
     #[cfg(feature = "network")]
     Network,
-    /// Those of [`Preset::Mixed`] and cells of the network.
+    /// Those of [`Preset::Mixed`] and of [`Preset::Network`].
     #[cfg(feature = "network")]
     All,
 }
@@ -40,9 +40,9 @@ impl Preset {
             Self::Colour => vec![colour(1.0)],
             Self::Mixed => mixed(),
             #[cfg(feature = "network")]
-            Self::Network => vec![network(1.0)],
+            Self::Network => vec![network(1.0), network_classes()],
             #[cfg(feature = "network")]
-            Self::All => [mixed(), vec![network(4.0)]].concat(),
+            Self::All => [mixed(), vec![network(4.0), network_classes()]].concat(),
         };
         CkmOptions { side: 128, kinds, decompositions: 8, neighbours: 4, seed: 0 }
     }
@@ -118,6 +118,13 @@ fn network(weight: f32) -> ElementKind {
         source: ElementSource::Network(features),
         kernel: LeafKernel { rho: 1.4, cost: 0.1, reach: 32.0, pair_bonus: 0.1, weight },
     }
+}
+
+/// One element without weight: it is no piece.
+#[cfg(feature = "network")]
+fn network_classes() -> ElementKind {
+    let kernel = LeafKernel { rho: 1.0, cost: 0.0, reach: 1.0, pair_bonus: 0.0, weight: 0.0 };
+    ElementKind { source: ElementSource::NetworkClasses, kernel }
 }
 
 /// A machine of the cells of a network that the user brought alone, compared as those of

@@ -62,6 +62,8 @@ fn of_kind(source: &ElementSource) -> Vec<ElementSource> {
             let grid = |thirds| ElementSource::Encoder(EncoderOptions { grid: features.grid * thirds / 3, ..features.clone() });
             vec![grid(2), grid(4)]
         }
+        #[cfg(feature = "network")]
+        ElementSource::NetworkClasses => Vec::new(),
         ElementSource::Own(_) => Vec::new(),
     }
 }

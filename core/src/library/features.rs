@@ -17,7 +17,7 @@ use super::state::{Image, State};
 use crate::bytes::options_text;
 use crate::ckm::element::{Elements, VERSION};
 use crate::ckm::outline::Outlines;
-use crate::ckm::{CkmOptions, ElementKind, ElementSource};
+use crate::ckm::{CkmOptions, ElementKind};
 use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::features::brief::PATTERN_VERSION;
@@ -61,7 +61,7 @@ pub(super) struct Kept {
 
 /// Whether a kind of elements is computed by a network.
 fn is_learned(kind: &ElementKind) -> bool {
-    matches!(kind.source, ElementSource::Network(_))
+    kind.source.is_of_network()
 }
 
 impl Kept {

@@ -19,7 +19,6 @@ use super::Library;
 use super::brought_vector::BroughtVector;
 use super::event::ContentHash;
 use super::state::Image;
-use crate::ckm::ElementSource;
 use crate::ckm::element::Elements;
 use crate::ckm::whole::{are_there, whole_features};
 use crate::error::Result;
@@ -140,7 +139,7 @@ impl Library {
         // What the network has not looked at yet is computed again once it has.
         let lacks = |elements: &Elements| {
             let mut sets = elements.sets.iter().zip(kinds);
-            sets.any(|(set, kind)| matches!(kind.source, ElementSource::Network(_)) && set.is_empty())
+            sets.any(|(set, kind)| kind.source.is_of_network() && set.is_empty())
         };
         let row = |((hash, features), elements): (&(ContentHash, Option<Box<_>>), &Option<Elements>)| {
             elements.as_ref().filter(|elements| !lacks(elements))?;

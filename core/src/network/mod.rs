@@ -25,6 +25,7 @@
 
 mod advice;
 pub mod brought;
+mod class_axes;
 mod encoder;
 pub mod folder;
 mod onnx;
@@ -45,6 +46,8 @@ use crate::error::{Error, Result};
 use crate::picture::resize::resize_rgb;
 
 pub use brought::{BroughtNetwork, EncoderOptions};
+pub use class_axes::{CLASS_VALUES, class_values};
+pub(crate) use class_axes::{UNIT as CLASS_UNIT, ZERO as CLASS_ZERO};
 pub use encoder::{EncodedImage, EncoderCell, ImageEncoder, ImageForm, ImageWishes, PixelOrder};
 pub use folder::NetworkFolder;
 pub use pixels::PixelScale;

@@ -138,6 +138,8 @@ fn density(now: &CkmOptions) -> Vec<CkmOptions> {
             let grid = |grid| ElementSource::Encoder(crate::network::EncoderOptions { grid, ..features.clone() });
             vec![grid(features.grid * 2 / 3), grid(features.grid * 4 / 3)]
         }
+        #[cfg(feature = "network")]
+        ElementSource::NetworkClasses => Vec::new(),
         ElementSource::Own(_) => Vec::new(),
     };
     let mut found = Vec::new();

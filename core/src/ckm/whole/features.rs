@@ -1,4 +1,5 @@
-//! The features of a whole image: random waves over the mean values of its elements.
+//! The features of a whole image: random waves over the mean values of its elements, and what the
+//! network that comes with the program says of its own classes.
 //!
 //! A. Rahimi and B. Recht, *Random Features for Large-Scale Kernel Machines*, NIPS 2007, Algorithm
 //! 1: the product of two images' features, summed, is near a Gaussian kernel of their distance. The
@@ -8,7 +9,8 @@
 //! Cells of the network are compared as its own last layer compares them: their squared distance is
 //! a quarter of the plain one and a sixteenth of that of the last layer's 1,000 sums. Their waves
 //! are pairs of a cosine and a sine along directions that are at right angles by this distance: F.
-//! Yu and others, *Orthogonal Random Features*, NIPS 2016.
+//! Yu and others, *Orthogonal Random Features*, NIPS 2016. The logarithms of the probabilities of the
+//! network's classes are compared by their product alone, along 128 axes.
 
 use std::sync::LazyLock;
 
@@ -18,11 +20,24 @@ use crate::ckm::element::{ElementSet, Elements};
 use crate::ckm::options::{ElementKind, ElementSource};
 use crate::ckm::shortlist::{add_signed, means};
 #[cfg(feature = "network")]
-use crate::network::CHANNELS;
+use crate::network::{CHANNELS, CLASS_ZERO};
 use crate::random;
 
+/// Waves, of which the first features of an image are values.
+pub(super) const WAVES: usize = 1024;
+
+/// What the network says of its own classes, in the features after them.
+#[cfg(feature = "network")]
+const CLASS_VALUES: usize = crate::network::CLASS_VALUES;
+#[cfg(not(feature = "network"))]
+const CLASS_VALUES: usize = 0;
+
 /// Features of an image.
-pub(super) const SIZE: usize = 1024;
+pub(super) const SIZE: usize = WAVES + CLASS_VALUES;
+
+/// How much a step of what the network says counts, in steps of a wave; chosen on folds of training
+/// images.
+pub(super) const CLASS_STEP: f64 = 17.0;
 
 /// The value of a feature at the top of its wave.
 pub(super) const STEPS: f32 = 127.0;
@@ -59,7 +74,7 @@ enum Directions {
 /// For each of the network's channels what it adds to the angle of each wave, in [`STEP`]s. Made by
 /// `benches/make_squeezenet.py`.
 #[cfg(feature = "network")]
-static LAST_LAYER: &[u8; CHANNELS * SIZE / 2] = include_bytes!("../../../../assets/squeezenet-directions.bin");
+static LAST_LAYER: &[u8; CHANNELS * WAVES / 2] = include_bytes!("../../../../assets/squeezenet-directions.bin");
 
 /// In radians for a value of 1.
 #[cfg(feature = "network")]
@@ -92,13 +107,14 @@ pub(super) fn kept_part(kinds: &[ElementKind]) -> f64 {
     kinds.iter().filter_map(|kind| part(&kind.source)).map(|part| part.kept).fold(0.0, f64::max)
 }
 
-/// The features of an image. O(values of its elements + [`SIZE`] * values of the means).
+/// The features of an image: values of waves, and what the network says of its own classes, zeros
+/// where it says nothing. O(values of its elements + [`WAVES`] * values of the means).
 pub(super) fn features(elements: &Elements, kinds: &[ElementKind]) -> Features {
     let parts = || kinds.iter().filter_map(|kind| part(&kind.source));
     let all: f32 = parts().map(|part| part.share).sum();
     // Pairs of a cosine and a sine halve the directions; without the network all differ.
-    let waves = if parts().any(|part| !matches!(part.directions, Directions::Signs { .. })) { SIZE / 2 } else { SIZE };
-    let mut angles = [0.0; SIZE];
+    let waves = if parts().any(|part| !matches!(part.directions, Directions::Signs { .. })) { WAVES / 2 } else { WAVES };
+    let mut angles = [0.0; WAVES];
     let angles = &mut angles[..waves];
     for ((set, kind), k) in elements.sets.iter().zip(kinds).zip(0..) {
         let Some(part) = part(&kind.source) else { continue };
@@ -117,23 +133,37 @@ pub(super) fn features(elements: &Elements, kinds: &[ElementKind]) -> Features {
             Directions::LastLayer => add_along_last_layer(&means, angles),
         }
     }
-    std::array::from_fn(|i| {
+    let mut features = [0; SIZE];
+    for (i, feature) in features[..WAVES].iter_mut().enumerate() {
         let quarters = (i / waves) as f32 * 0.25;
-        (STEPS * wave(angles[i % waves] / std::f32::consts::TAU + PHASES[i % waves] - quarters)).round() as i8
-    })
+        *feature = (STEPS * wave(angles[i % waves] / std::f32::consts::TAU + PHASES[i % waves] - quarters)).round() as i8;
+    }
+    #[cfg(feature = "network")]
+    add_classes(elements, kinds, &mut features[WAVES..]);
+    features
+}
+
+/// Sets what the network says of its own classes.
+#[cfg(feature = "network")]
+fn add_classes(elements: &Elements, kinds: &[ElementKind], features: &mut [i8]) {
+    let classes = elements.sets.iter().zip(kinds).find(|(_, kind)| kind.source == ElementSource::NetworkClasses);
+    if let Some((set, _)) = classes.filter(|(set, _)| !set.is_empty()) {
+        let step = |value: u8| (i16::from(value) - i16::from(CLASS_ZERO)).clamp(-127, 127) as i8;
+        features.iter_mut().zip(set.row(0)).for_each(|(feature, value)| *feature = step(value));
+    }
 }
 
 /// Adds what the network's channels say to the angles of half the waves.
 #[cfg(feature = "network")]
 fn add_along_last_layer(means: &[f32], angles: &mut [f32]) {
-    for (mean, row) in means.iter().zip(LAST_LAYER.as_chunks::<{ SIZE / 2 }>().0) {
+    for (mean, row) in means.iter().zip(LAST_LAYER.as_chunks::<{ WAVES / 2 }>().0) {
         let scale = STEP * mean;
         angles.iter_mut().zip(row).for_each(|(angle, step)| *angle += scale * f32::from(*step as i8));
     }
 }
 
 /// Where each wave begins, in turns.
-static PHASES: LazyLock<[f32; SIZE]> = LazyLock::new(|| {
+static PHASES: LazyLock<[f32; WAVES]> = LazyLock::new(|| {
     let mut rng = random::stream(SEED, u64::MAX);
     std::array::from_fn(|_| rng.random())
 });

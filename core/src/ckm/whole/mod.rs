@@ -8,7 +8,8 @@
 //! case). The kernel is Gaussian in the mean values of the dense kinds, the weights are those of
 //! ridge regression on the classes, which has a closed form:
 //!
-//! - features of fixed random waves approximate the kernel (`features`);
+//! - features of fixed random waves approximate the kernel, and what a network says of its own
+//!   classes is compared by its product (`features`);
 //! - sums over training images, kept in whole numbers, are all that the weights depend on, so an
 //!   image is taken in and given back exactly (`sums`);
 //! - the value of an image without its object follows from the same sums, so it is known for all
@@ -18,7 +19,7 @@
 //! What a class gets is again a sum of values of training images: see [`Alike`].
 //!
 //! Complexity: 0.3 ms for the features of an image and 0.1 ms to add their products; 0.1 s for the
-//! weights, at the first score after a change; 4 MB. Machines that were not judged take none of
+//! weights, at the first score after a change; 5 MB. Machines that were not judged take none of
 //! this.
 
 mod features;
@@ -33,7 +34,7 @@ use super::element::Elements;
 use super::{Ckm, Example, Object, Without};
 use crate::ids::{ClassId, ItemId};
 pub(crate) use features::are_there;
-use features::{Features, features, kept_part};
+use features::{Features, WAVES, features, kept_part};
 use sums::{Solution, Sums, share};
 
 /// What is known of a machine's whole images: made when it is first asked for, and kept up to date
@@ -79,10 +80,10 @@ impl Changing<'_> {
     }
 }
 
-/// The features of an image: their products with those of another, summed, are near a Gaussian
-/// kernel of how far its elements are from the other's. None where no kind has any.
+/// The waves of an image: their products with those of another, summed, are near a Gaussian kernel
+/// of how far its elements are from the other's. None where no kind has any.
 pub fn whole_features(elements: &Elements, kinds: &[super::ElementKind]) -> Option<Vec<i8>> {
-    are_there(kinds).then(|| features(elements, kinds).to_vec())
+    are_there(kinds).then(|| features(elements, kinds)[..WAVES].to_vec())
 }
 
 /// A training image's part in the likeness of whole images.
@@ -147,7 +148,7 @@ impl Ckm {
     }
 
     /// How like a query is to each class as a whole image; nothing where whole images have no
-    /// value. O(1,024 * (values of the query's means + classes)), and what the module says after a
+    /// value. O(1,152 * (values of the query's means + classes)), and what the module says after a
     /// change and for images left out.
     pub(super) fn whole_values(&self, query: &Elements, without: Without<'_>) -> Vec<f64> {
         if !self.sees_whole_images() || query.cut != self.cut {

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::features::{Features, SIZE, STEPS};
+use super::features::{CLASS_STEP, Features, SIZE, STEPS, WAVES};
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::double::{add_scaled, dot};
 
@@ -104,18 +104,20 @@ impl Sums {
         let all: Vec<i64> = (0..SIZE).map(|i| self.classes.iter().map(|class| class.features[i]).sum()).collect();
         let of_class = |class: &ClassSums| {
             let share = class.images as f64 / images.max(1) as f64;
-            class.features.iter().zip(&all).map(|(sum, all)| *sum as f64 - share * *all as f64).collect()
+            let target = |(i, (sum, all)): (usize, (&i64, &i64))| step(i) * (*sum as f64 - share * *all as f64);
+            class.features.iter().zip(&all).enumerate().map(target).collect()
         };
         self.classes.iter().map(of_class).collect()
     }
 
     /// Fits the weights. O([`SIZE`]^3 + classes * [`SIZE`]^2).
     pub(super) fn solve(&self) -> Solution {
-        let ridge = RIDGE * f64::from(STEPS * STEPS) * SIZE as f64 / 2.0;
+        let ridge = RIDGE * f64::from(STEPS * STEPS) * WAVES as f64 / 2.0;
         let mut matrix = vec![0.0; SIZE * SIZE];
         for i in 0..SIZE {
             let row = &self.products[triangle(i)..triangle(i + 1)];
-            matrix[i * SIZE..].iter_mut().zip(row).for_each(|(to, sum)| *to = *sum as f64);
+            let scaled = |(j, sum): (usize, &i64)| step(i) * step(j) * *sum as f64;
+            matrix[i * SIZE..].iter_mut().zip(row.iter().enumerate().map(scaled)).for_each(|(to, value)| *to = value);
             matrix[i * SIZE + i] += ridge;
         }
         // With a ridge the matrix is positive definite.
@@ -210,8 +212,14 @@ pub(super) fn share(shares: &[f64], features: &Features) -> f64 {
     dot(shares, &wide(features))
 }
 
+/// How much a step of a feature counts.
+fn step(feature: usize) -> f64 {
+    if feature < WAVES { 1.0 } else { CLASS_STEP }
+}
+
+/// Features, as they count.
 fn wide(features: &Features) -> Vec<f64> {
-    features.iter().map(|feature| f64::from(*feature)).collect()
+    features.iter().enumerate().map(|(i, feature)| step(i) * f64::from(*feature)).collect()
 }
 
 /// A solution from which images are taken away by the formula of Sherman, Morrison and Woodbury (G.
