@@ -97,8 +97,8 @@ pub enum ElementSource {
     /// Activations of a convolutional network.
     #[cfg(feature = "network")]
     Network(NetworkOptions),
-    /// What that network says of its own classes: one element, of the whole picture. It counts in the
-    /// likeness of whole images ([`super::whole`]), not as a piece.
+    /// What that network says of its own classes: one element, of the whole picture. It counts in
+    /// the likeness of whole images ([`super::whole`]), not as a piece.
     #[cfg(feature = "network")]
     NetworkClasses,
     /// Cells of a network that the user brought.

@@ -137,8 +137,8 @@ fn timed<T>(time: &mut Duration, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// What the network sees in a picture, which it looks at once. It gets all pixels, for it takes more
-/// of them than there are working pixels.
+/// What the network sees in a picture, which it looks at once. It gets all pixels, for it takes
+/// more of them than there are working pixels.
 #[cfg(feature = "network")]
 fn look<'a>(seen: &'a mut Option<Seen>, picture: &Picture, time: &mut Duration) -> Result<&'a Seen> {
     if seen.is_none() {

@@ -15,11 +15,12 @@ use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::whole::whole_features;
 use tessera_core::ckm::{Ckm, CkmOptions, Example, Scores, Without};
 use tessera_core::ids::{ClassId, ItemId};
-use tessera_core::network::CHANNELS;
+use tessera_core::network::{CHANNELS, CLASS_VALUES};
 use tessera_core::progress::Progress;
 use tessera_core::random;
 
 use super::machine;
+use crate::scenes::scene;
 
 /// Terms by which the whole counts so much.
 fn counting(whole: f64) -> ClassTerms {
@@ -166,7 +167,8 @@ fn of_cells(options: &CkmOptions, n: usize, is_on: impl Fn(usize) -> bool) -> El
 /// `benches/make_squeezenet.py` tells the squared distances from 0 by the last layer itself.
 #[test]
 fn pictures_are_as_alike_as_the_last_layer_has_them() {
-    let options = Preset::Network.options();
+    let network = Preset::Network.options();
+    let options = CkmOptions { kinds: network.kinds[..1].to_vec(), ..network };
     let features = |elements: &Elements| whole_features(elements, &options.kinds).unwrap();
     let nothing = features(&of_cells(&options, 1, |_| false));
     let product = |other: &[i8]| nothing.iter().zip(other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
@@ -183,6 +185,77 @@ fn pictures_are_as_alike_as_the_last_layer_has_them() {
                 assert!((square / 127.0f64.powi(2) - 1.0).abs() < 0.014, "{cosine} and {sine}");
             }
         }
+    }
+}
+
+/// The features of an image by the network's kinds, each brought to length 1 or so: waves, and what
+/// it says of its own classes, whose steps count 17 times as much.
+fn all_features(elements: &Elements, options: &CkmOptions) -> Vec<f64> {
+    let waves = whole_features(elements, &options.kinds).unwrap();
+    let bytes = elements.to_bytes();
+    let classes = bytes[bytes.len() - CLASS_VALUES..].iter().map(|value| 17.0 * (f64::from(*value) - 128.0).clamp(-127.0, 127.0));
+    waves.iter().map(|wave| f64::from(*wave)).chain(classes).map(|value| value / 127.0 / 512.0f64.sqrt()).collect()
+}
+
+/// Solves equations by elimination.
+fn solved(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
+    let n = rows.len();
+    for i in 0..n {
+        let pivot = (i..n).max_by(|a, b| rows[*a][i].abs().total_cmp(&rows[*b][i].abs())).unwrap();
+        rows.swap(i, pivot);
+        for j in (0..n).filter(|j| *j != i) {
+            let factor = rows[j][i] / rows[i][i];
+            for k in i..=n {
+                rows[j][k] -= factor * rows[i][k];
+            }
+        }
+    }
+    (0..n).map(|i| rows[i][n] / rows[i][i]).collect()
+}
+
+/// Ridge regression image by image, in place of sums over them.
+#[test]
+fn values_are_those_of_kernel_ridge_regression() {
+    let options = Preset::Network.options();
+    let mut ckm = machine(options.clone(), 24);
+    let query = ckm.elements(&scene(77, 90, 96).into()).unwrap();
+    let plain = ckm.scores(&query, Without::Nothing);
+    ckm.set_terms(counting(1.0));
+    let with = ckm.scores(&query, Without::Nothing);
+    let images: Vec<(usize, Vec<f64>)> =
+        ckm.examples().map(|(class, example)| (class.index(), all_features(&example.elements.get(), &options))).collect();
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let own = all_features(&query, &options);
+    for (c, class) in ckm.classes().iter().enumerate() {
+        let share = class.examples.len() as f64 / images.len() as f64;
+        let row = |(i, (of, one)): (usize, &(usize, Vec<f64>))| {
+            let kernel = images.iter().enumerate().map(|(j, (_, other))| product(one, other) + if i == j { 0.3 } else { 0.0 });
+            kernel.chain([f64::from(u8::from(*of == c)) - share]).collect()
+        };
+        let weights = solved(images.iter().enumerate().map(row).collect());
+        let expected: f64 = images.iter().zip(&weights).map(|((_, image), weight)| weight * product(image, &own)).sum();
+        let found = (with.of[c].unwrap() - plain.of[c].unwrap()) / with.mass;
+        assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    }
+}
+
+#[test]
+fn what_the_network_says_of_its_classes_is_left_out_and_taken_back_too() {
+    let mut ckm = machine(Preset::All.options(), 18);
+    ckm.set_terms(counting(0.5));
+    scores(&ckm, Without::Nothing);
+    let gone: BTreeSet<ItemId> = [ItemId(4), ItemId(11)].into();
+    let mut without = ckm.clone();
+    gone.iter().for_each(|id| assert!(without.remove(*id)));
+    let mut never = machine(Preset::All.options(), 18);
+    gone.iter().for_each(|id| assert!(never.remove(*id)));
+    never.set_terms(counting(0.5));
+    assert_eq!(scores(&without, Without::Nothing), scores(&never, Without::Nothing));
+    let (_, query) = without.examples().next().unwrap();
+    let (removed, left_out) =
+        (without.scores(&query.elements.get(), Without::Nothing), ckm.scores(&query.elements.get(), Without::Images(&gone)));
+    for (removed, left_out) in removed.of.iter().flatten().zip(left_out.of.iter().flatten()) {
+        assert!((removed - left_out).abs() < 1e-6 * removed.abs(), "{left_out} is not {removed}");
     }
 }
 

@@ -9,8 +9,8 @@
 //! Cells of the network are compared as its own last layer compares them: their squared distance is
 //! a quarter of the plain one and a sixteenth of that of the last layer's 1,000 sums. Their waves
 //! are pairs of a cosine and a sine along directions that are at right angles by this distance: F.
-//! Yu and others, *Orthogonal Random Features*, NIPS 2016. The logarithms of the probabilities of the
-//! network's classes are compared by their product alone, along 128 axes.
+//! Yu and others, *Orthogonal Random Features*, NIPS 2016. The logarithms of the probabilities of
+//! the network's classes are compared by their product alone, along 128 axes.
 
 use std::sync::LazyLock;
 
