@@ -22,6 +22,8 @@ PARTS = 4
 RIDGE = 0.3
 # Of the kernel, as a squared distance.
 WIDTH = 4
+# How much half a unit of the logarithms counts beside waves, which have 127 steps.
+CLASS_STEP = 17
 
 
 def seen(network, folder):
@@ -118,6 +120,10 @@ def main():
         tell("exact kernel, as the last layer compares", lambda learned: by_kernel(by_layer, targets, learned))
         features = waves_along(arguments.network.replace(".onnx", "-directions.bin"), wholes)
         tell("1024 orthogonal waves, as the last layer compares", lambda learned: by_features(features, targets, learned))
+        axes = np.fromfile(arguments.network.replace(".onnx", "-class-axes.bin"), np.int8).reshape(1000, 128) / 512
+        said = np.clip(np.round(2 * classes @ axes), -127, 127) * CLASS_STEP / 127 / np.sqrt(512)
+        both = np.hstack([features, said])
+        tell("the same, and what the network says of its classes along 128 axes", lambda learned: by_features(both, targets, learned))
         usual = np.median(squares(classes[::7], classes[::11]))
         also = distances + squares(classes, classes) / usual
         tell("exact kernel, probabilities of the network's classes too", lambda learned: by_kernel(also, targets, learned))
