@@ -203,11 +203,10 @@ fn solved(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     for i in 0..n {
         let pivot = (i..n).max_by(|a, b| rows[*a][i].abs().total_cmp(&rows[*b][i].abs())).unwrap();
         rows.swap(i, pivot);
-        for j in (0..n).filter(|j| *j != i) {
-            let factor = rows[j][i] / rows[i][i];
-            for k in i..=n {
-                rows[j][k] -= factor * rows[i][k];
-            }
+        let own = rows[i].clone();
+        for (_, row) in rows.iter_mut().enumerate().filter(|(j, _)| *j != i) {
+            let factor = row[i] / own[i];
+            row.iter_mut().zip(&own).for_each(|(value, own)| *value -= factor * own);
         }
     }
     (0..n).map(|i| rows[i][n] / rows[i][i]).collect()
