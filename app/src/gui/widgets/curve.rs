@@ -12,6 +12,8 @@ const HEIGHT: f32 = 160.0;
 const LEFT: f32 = 36.0;
 const BELOW: f32 = 32.0;
 const ABOVE: f32 = 22.0;
+/// Room at the right edge that a number needs at either side of its line.
+const EDGE: f32 = 22.0;
 /// The recall from which on several curves are shown.
 const HALF: f64 = 0.5;
 /// Points around the pointer in which a measured way is named.
@@ -168,8 +170,10 @@ impl Axes {
         }
         for n in self.ticks() {
             painter.vline(self.x(n), self.inner.y_range(), line);
-            let at = pos2(self.x(n), self.inner.bottom() + 3.0);
-            painter.text(at, Align2::CENTER_TOP, grouped(n as usize), font.clone(), weak);
+            // Words of the last line would be cut off at the edge.
+            let (x, align) =
+                if self.x(n) > rect.right() - EDGE { (rect.right(), Align2::RIGHT_TOP) } else { (self.x(n), Align2::CENTER_TOP) };
+            painter.text(pos2(x, self.inner.bottom() + 3.0), align, grouped(n as usize), font.clone(), weak);
         }
         painter.text(rect.left_top(), Align2::LEFT_TOP, "recall", font.clone(), weak);
         let below = pos2(self.inner.center().x, rect.bottom());
