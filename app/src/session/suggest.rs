@@ -33,7 +33,7 @@ impl Session {
         let fresh = suggester.fresh(&state);
         let wanted: Vec<ItemId> = fresh.images().chain(images.iter().copied()).collect();
         self.load_appearances_of(library, &wanted, || ())?;
-        let moment = suggester.gather(&hold(library), fresh);
+        let moment = suggester.gather(library, fresh);
         self.on_threads(|| suggester.learn(&moment, self.progress()))?;
         if !is_named {
             if order.is_asked() {

@@ -1,7 +1,8 @@
 //! Keeps an ensemble in step with a library's labels, and suggests labels by it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rand::seq::SliceRandom as _;
 use rayon::prelude::*;
@@ -13,8 +14,8 @@ use crate::ckm::element::Elements;
 use crate::ckm::{Ckm, CkmOptions, Without};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
-use crate::library::Library;
 use crate::library::state::{Image, State};
+use crate::library::{Library, hold};
 use crate::progress::Progress;
 use crate::random;
 
@@ -25,6 +26,11 @@ const JUDGED: [usize; 2] = [24, 200];
 const COMPARED: usize = 20_000;
 /// The most labels learned at one time; more would take longer than a user waits.
 pub const LEARNED: usize = 2000;
+
+/// Labels whose images are looked at between two moments in which the library is free, and how long
+/// such a moment lasts: whoever waits for the library has it then.
+const TURN: usize = 64;
+const FREE: Duration = Duration::from_micros(100);
 
 /// An ensemble that follows a library's labels.
 pub struct Suggester {
@@ -109,7 +115,15 @@ impl Suggester {
     /// Takes from a library what is to be learned. Images whose appearance is not in memory
     /// ([`Library::load_appearances_of`]) are left out. O(images + new labels).
     pub fn news(&self, library: &Library) -> LabelSnapshot {
-        self.gather(library, self.fresh(library.state()))
+        let FreshLabels { state, fresh, passed } = self.fresh(library.state());
+        let fresh = self.told(library, &state, fresh);
+        LabelSnapshot { ckm: Arc::clone(library.recogniser().ckm()), fresh, passed, state }
+    }
+
+    /// Labels with what advisers see of their images.
+    fn told(&self, library: &Library, state: &State, labels: impl IntoIterator<Item = (ItemId, String)>) -> Vec<(ItemId, String, Views)> {
+        let told = |(id, label): (ItemId, String)| Some((id, label, self.maker.views(library, state.image(id)?)?));
+        labels.into_iter().filter_map(told).collect()
     }
 
     /// The labels of a state that are to be learned. O(images).
@@ -129,12 +143,18 @@ impl Suggester {
         FreshLabels { state: state.clone(), fresh: of(fresh), passed: of(rest) }
     }
 
-    /// As [`Suggester::news`], of labels that [`Suggester::fresh`] found. O(these labels).
-    pub fn gather(&self, library: &Library, labels: FreshLabels) -> LabelSnapshot {
+    /// As [`Suggester::news`], of labels that [`Suggester::fresh`] found. The library is held only
+    /// for moments. O(these labels).
+    pub fn gather(&self, library: &Mutex<Library>, labels: FreshLabels) -> LabelSnapshot {
         let FreshLabels { state, fresh, passed } = labels;
-        let told = |(id, label): (ItemId, String)| Some((id, label, self.maker.views(library, state.image(id)?)?));
-        let fresh = fresh.into_iter().filter_map(told).collect();
-        LabelSnapshot { ckm: Arc::clone(library.recogniser().ckm()), fresh, passed, state }
+        let (mut told, mut rest) = (Vec::with_capacity(fresh.len()), fresh.into_iter());
+        while rest.len() > 0 {
+            if !told.is_empty() {
+                std::thread::sleep(FREE);
+            }
+            told.extend(self.told(&hold(library), &state, rest.by_ref().take(TURN)));
+        }
+        LabelSnapshot { ckm: Arc::clone(hold(library).recogniser().ckm()), fresh: told, passed, state }
     }
 
     /// Learns new labels, and unlearns those that do not hold any more. O(changed labels) learning

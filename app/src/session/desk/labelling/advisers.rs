@@ -162,7 +162,7 @@ impl PendingRequest {
         let fresh = advisers.suggester.fresh(&state);
         let wanted: Vec<ItemId> = fresh.images().chain(queue.iter().chain(pool).copied()).collect();
         session.load_appearances_of(library, &wanted, || self.tell(AdviserResult::TakesLong))?;
-        let snapshot = advisers.suggester.gather(&hold(library), fresh);
+        let snapshot = advisers.suggester.gather(library, fresh);
         if snapshot.n_fresh() > AT_ONCE {
             self.tell(AdviserResult::TakesLong);
         }
