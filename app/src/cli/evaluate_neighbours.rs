@@ -110,12 +110,13 @@ type Told = (&'static str, &'static str, (usize, usize, usize, f32), [usize; 3])
 fn told(way: NeighborWay) -> Told {
     match way {
         NeighborWay::Trees(TreeWay { kind, selection, trees, depth, labels, threshold }) => {
-            (name(kind), selection_name(selection), (trees, depth, labels, threshold), [0; 3])
+            let (tree, select) = partition_names(PartitionKind::Trees(kind, selection));
+            (tree, select, (trees, depth, labels, threshold), [0; 3])
         }
         NeighborWay::Cells { codes, cells, way: CellWay { probes, shortlist } } => {
-            let select = if matches!(codes, CellCodes::Regression(_)) { "regression" } else { "codes" };
+            let (tree, select) = partition_names(PartitionKind::Cells(codes));
             // Few points are all compared.
-            ("kmeans", if cells > 0 { select } else { "all" }, (0, 0, 0, 0.0), [cells, probes, shortlist])
+            (tree, if cells > 0 { select } else { "all" }, (0, 0, 0, 0.0), [cells, probes, shortlist])
         }
     }
 }

@@ -379,7 +379,8 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &SimilarAnswer) {
 fn partitions_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &SimilarAnswer) {
     if let Some(compared) = panel.desk.similar().partitions().filter(|compared| compared.by == answer.search.by) {
         ui.add_space(8.0);
-        let words = format!("Made of {}, asked by {} others for 10 neighbours", count(compared.images, "image"), grouped(compared.asked));
+        let (made_of, asked) = (count(compared.images, "image"), grouped(compared.asked));
+        let words = format!("Made of {made_of}, asked by {asked} others for {} neighbours", compared.k);
         ui.label(RichText::new(words).small().weak());
         let curves = (0..).zip(&compared.curves).map(|(i, (kind, curve))| (partition_words(*kind), theme::class(i, None), curve));
         curves_ui(ui, &curves.collect::<Vec<_>>());

@@ -142,18 +142,20 @@ pub struct ComparedPartitions {
     pub images: usize,
     /// Other images that were asked for their neighbours.
     pub asked: usize,
+    /// How many neighbours.
+    pub k: usize,
     /// Each kind with its curve.
     pub curves: Vec<(PartitionKind, RecallCurve)>,
 }
 
 impl From<PartitionComparison> for ComparedPartitions {
     fn from(compared: PartitionComparison) -> Self {
-        let PartitionComparison { by, images, asked, curves, .. } = compared;
+        let PartitionComparison { by, images, asked, k, curves } = compared;
         let of_kind = |curve: PartitionCurve| {
             let points = curve.ways.iter().map(|way| point(way.candidates, way.recall, way.spread)).collect();
             (curve.partition, RecallCurve { points, chosen: None })
         };
-        Self { by, images, asked, curves: curves.into_iter().map(of_kind).collect() }
+        Self { by, images, asked, k, curves: curves.into_iter().map(of_kind).collect() }
     }
 }
 
