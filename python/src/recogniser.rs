@@ -466,10 +466,8 @@ impl Recogniser {
         model
             .ckm
             .options()
-            .kinds
-            .iter()
-            .filter(|kind| kind.source.has_pieces())
-            .map(|kind| (kind.source.name().to_owned(), f64::from(kind.kernel.weight)))
+            .kinds_with_pieces()
+            .map(|(_, kind)| (kind.source.name().to_owned(), f64::from(kind.kernel.weight)))
             .collect()
     }
 

@@ -413,12 +413,11 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, is_unk
 
 /// How many pieces an image was cut into.
 fn pieces(model: &RecogniserModel, elements: &Elements) -> usize {
-    let sets = model.ckm.options().kinds.iter().zip(&elements.sets);
-    sets.filter(|(kind, _)| kind.source.has_pieces()).map(|(_, set)| set.len()).sum()
+    model.ckm.options().kinds_with_pieces().map(|(k, _)| elements.sets[k].len()).sum()
 }
 
 fn by_kind(model: &RecogniserModel, explanation: &Explanation) -> Vec<(String, (usize, f64))> {
-    let kinds = model.ckm.options().kinds.iter().enumerate().filter(|(_, kind)| kind.source.has_pieces());
+    let kinds = model.ckm.options().kinds_with_pieces();
     let sum = |k: usize| {
         let of_kind = explanation.contributions.iter().filter(|c| c.kind == k);
         of_kind.fold((0, 0.0), |(n, sum), c| (n + 1, sum + c.value))

@@ -251,7 +251,7 @@ fn answer(
                 "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": ckm.options().has_network_cells(),
                 "train_ms_per_image": ms.map(|[all, _]| all), "network_ms_per_image": ms.map(|[_, network]| network), "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs),
-                "preset": told.preset.map(Subject::name), "kinds": ckm.options().kinds.iter().filter(|kind| kind.source.has_pieces()).map(kind_in_json).collect::<Vec<_>>(),
+                "preset": told.preset.map(Subject::name), "kinds": ckm.options().kinds_with_pieces().map(|(_, kind)| kind_in_json(kind)).collect::<Vec<_>>(),
                 "kinds_loss": told.kinds.map(|loss| loss[1]), "kinds_loss_before": told.kinds.map(|loss| loss[0]), "model": to.to_string_lossy()})
         },
         || {

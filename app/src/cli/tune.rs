@@ -150,7 +150,7 @@ fn named(options: &CkmOptions, by: Search) -> String {
         let pairs = if options.neighbours == 0 { String::new() } else { format!(", pairs {}", kind.kernel.pair_bonus) };
         format!("{} {} ({elements}, place {}{pairs})", kind.source.name(), kind.kernel.weight, kind.kernel.cost)
     };
-    let kinds: Vec<String> = options.kinds.iter().filter(|kind| kind.source.has_pieces()).map(kind).collect();
+    let kinds: Vec<String> = options.kinds_with_pieces().map(|(_, one)| kind(one)).collect();
     let pairs = if options.neighbours == 0 { ", no pairs" } else { "" };
     format!("{}; side {}{pairs}, {}", kinds.join(", "), options.side, search(by))
 }

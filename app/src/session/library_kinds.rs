@@ -192,10 +192,8 @@ fn put_to_use(library: &mut Library) -> Result<()> {
 /// How much the kinds of a machine count, in words, the heaviest first.
 pub fn kinds_in_words(options: &CkmOptions) -> String {
     let mut kinds: Vec<(f32, String)> = options
-        .kinds
-        .iter()
-        .filter(|kind| kind.source.has_pieces())
-        .map(|kind| {
+        .kinds_with_pieces()
+        .map(|(_, kind)| {
             let LeafKernel { weight, cost, .. } = kind.kernel;
             let name = kind_in_words(&kind.source);
             let place = if cost == 0.0 && weight > 0.0 { " wherever they lie" } else { "" };

@@ -37,6 +37,11 @@ impl CkmOptions {
         Self { side: 128, kinds: vec![ElementKind { source, kernel }], decompositions: 8, neighbours: 4, seed: 0 }
     }
 
+    /// The kinds whose elements are pieces of an image, with their numbers among all kinds.
+    pub fn kinds_with_pieces(&self) -> impl Iterator<Item = (usize, &ElementKind)> {
+        self.kinds.iter().enumerate().filter(|(_, kind)| kind.source.has_pieces())
+    }
+
     /// Whether cells of the network that comes with the program are compared.
     #[cfg(feature = "network")]
     pub fn has_network_cells(&self) -> bool {

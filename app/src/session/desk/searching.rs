@@ -95,14 +95,9 @@ impl Part for Searching {
 
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
-            Message::Hits(mut hits) if hits.number == self.number => {
+            Message::Hits(hits) if hits.number == self.number => {
                 let is_short = hits.unseen > 0;
-                // What the user judges and labels must not move away under the pointer.
-                let before = self.hits.as_ref().filter(|before| before.number >= self.asked);
-                if let Some(before) = before {
-                    hits.keep_order(&before.images);
-                }
-                let is_first = before.is_none();
+                let is_first = self.kept().is_none();
                 self.hits = Some(Arc::new(hits));
                 self.more.clear();
                 self.wanted.clear();
@@ -148,6 +143,14 @@ fn readings(answer: &SearchAnswer, engine: Engine) -> Vec<String> {
     let is_exact = |reading: &&Reading| matches!(reading.how, ReadAs::Written | ReadAs::Completed);
     let all = answer.asked.iter().flat_map(|one| &one.readings);
     all.filter(|reading| engine == Engine::Memory || is_exact(reading)).map(|reading| reading.word.clone()).collect()
+}
+
+/// Images in the order of an earlier answer; those that were not in it come last.
+fn in_order_of(before: &[ItemId], images: &[ItemId]) -> Vec<ItemId> {
+    let place: HashMap<ItemId, usize> = before.iter().enumerate().map(|(place, image)| (*image, place)).collect();
+    let mut images = images.to_vec();
+    images.sort_by_key(|image| place.get(image).copied().unwrap_or(usize::MAX));
+    images
 }
 
 /// Loads what the images are compared by that are to resemble one, of some that are not loaded yet,
@@ -196,6 +199,12 @@ impl Searching {
         self.search_again(ctx);
     }
 
+    /// The answer whose order the next one keeps: what the user judges and labels must not move away
+    /// under the pointer.
+    fn kept(&self) -> Option<&Arc<Hits>> {
+        self.hits.as_ref().filter(|before| before.number >= self.asked)
+    }
+
     /// Repeats the last search, whether it was answered or not; the best come first.
     pub(super) fn search_again(&mut self, ctx: &mut Context) {
         self.asked = self.number + 1;
@@ -210,6 +219,8 @@ impl Searching {
             return;
         }
         let request = self.request(&text);
+        // Answers to earlier searches are stale, so that this one is the last until the next comes.
+        let kept = self.kept().map(|before| before.images.clone());
         ctx.with_library(move |session, library| {
             let wanted = request();
             // New images are added a few at a time; one that cannot be read now is added later and
@@ -228,12 +239,15 @@ impl Searching {
             let completions = session.complete(library, &text, COMPLETIONS);
             let SearchRequest { like, engine, .. } = wanted;
             let readings = readings(&answer, engine);
+            let best_first: Vec<ItemId> = answer.found.iter().map(|one| one.image).collect();
+            let images = kept.map_or_else(|| best_first.clone(), |before| in_order_of(&before, &best_first));
             Message::Hits(Hits {
                 number,
                 query: text,
                 like,
                 unseen,
-                images: Arc::new(answer.found.iter().map(|one| one.image).collect()),
+                is_best_first: images == best_first,
+                images: Arc::new(images),
                 with_all: answer.found.iter().filter(|one| one.has_all).count(),
                 found: Arc::new(answer.found),
                 hits: answer.hits,
@@ -243,7 +257,6 @@ impl Searching {
                 memories: library.words().memories(),
                 unknown,
                 engine,
-                is_best_first: true,
                 lessons: library.caption_memory().rewards().len(),
             })
         });

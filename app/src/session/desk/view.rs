@@ -1,6 +1,5 @@
 //! What a desk shows, as plain data.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -107,17 +106,6 @@ pub struct Hits {
     pub engine: Engine,
     /// Lessons in the library.
     pub lessons: usize,
-}
-
-impl Hits {
-    /// Leaves images in the order of an earlier answer; those that were not in it come last.
-    pub(super) fn keep_order(&mut self, before: &[ItemId]) {
-        let place: HashMap<ItemId, usize> = before.iter().enumerate().map(|(place, image)| (*image, place)).collect();
-        let mut images = (*self.images).clone();
-        images.sort_by_key(|image| place.get(image).copied().unwrap_or(usize::MAX));
-        self.is_best_first = images == *self.images;
-        self.images = Arc::new(images);
-    }
 }
 
 /// An image recognised, with its reasons.

@@ -211,11 +211,18 @@ impl Labelling {
     }
 
     /// Brings the queue in line with the library: labelled images leave it, others that lost their
-    /// label come back, and with a new class those that were of none. Unless classes have changed,
-    /// only images are looked at that have changed since the last call.
+    /// label come back, and with a new class those that were of none. Only images are looked at
+    /// that have changed since the last call and, if classes have, those with a rejected class.
     pub(super) fn refresh(&mut self, state: &State) {
-        let seen = self.seen.replace(state.clone()).filter(|seen| seen.classes() == state.classes());
-        let changed = seen.map(|seen| state.changed_since(&seen));
+        let changed = self.seen.replace(state.clone()).map(|seen| {
+            let mut changed = state.changed_since(&seen);
+            if seen.classes() != state.classes() {
+                changed.extend(state.images().filter(|image| !image.rejected.is_empty()).map(|image| image.id));
+                changed.sort_unstable();
+                changed.dedup();
+            }
+            changed
+        });
         let said: HashSet<EventId> = self.acts.iter().chain(&self.undone).filter_map(|act| act.event).collect();
         let acts: HashSet<EventId> = state.history().iter().map(|act| act.id).filter(|act| said.contains(act)).collect();
         let holds = |act: &LabelAct| act.event.is_none_or(|event| acts.contains(&event));
