@@ -463,12 +463,7 @@ impl Recogniser {
     /// The weight of each kind of elements.
     fn weights(&self, py: Python<'_>) -> Vec<(String, f64)> {
         let model = self.now(py);
-        model
-            .ckm
-            .options()
-            .kinds_with_pieces()
-            .map(|(_, kind)| (kind.source.name().to_owned(), f64::from(kind.kernel.weight)))
-            .collect()
+        model.ckm.options().kinds_with_pieces().map(|(_, kind)| (kind.source.name().to_owned(), f64::from(kind.kernel.weight))).collect()
     }
 
     /// The names of the classes, and the scores of all of them for each image, one image after

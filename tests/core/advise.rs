@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rand::RngExt;
 use tessera_core::advise::{
     Adviser, AdviserKind, CalibrationRecord, CheckpointedEnsemble, ContextualAdviser, Ensemble, LearnedLabel, LinearAdviser, LocalMeans,
-    MemoryAdviser, Mixture, Nearest, NeighbourVote, Opinion, Pool, Projector, Recurrence, recognised,
+    MemoryAdviser, Mixture, Nearest, NeighbourVote, Opinion, Pool, Projector, Recognised, Recurrence, recognised,
 };
 use tessera_core::bytes::{Reader, Stored, Writer, restored, stored};
 use tessera_core::ckm::Without;
@@ -331,12 +331,17 @@ fn a_recogniser_advises() {
     let machine = crate::ckm::machine(Preset::Mixed.options(), 9);
     let elements = machine.elements(&crate::scenes::scene(4, 96, 80).into()).unwrap();
     let scores = machine.scores(&elements, Without::Nothing);
-    assert_eq!(recognised(&scores, |_| None), Opinion::None);
+    assert_eq!(recognised(&scores, &[], |_| None), Recognised::default());
     let turned = |own: ClassId| Some(ClassId(scores.of.len() as u32 - 1 - own.0));
-    let Opinion::Scores(opinion) = recognised(&scores, turned) else { panic!("no scores") };
+    let values: Vec<f64> = (0..scores.of.len()).map(|own| own as f64).collect();
+    let Recognised { scores: Opinion::Scores(opinion), whole: Opinion::Scores(whole) } = recognised(&scores, &values, turned) else {
+        panic!("no scores")
+    };
     let own: Vec<f64> = scores.of.iter().rev().map(|score| score.unwrap()).collect();
     assert_eq!(opinion, own);
-    let Opinion::Scores(some) = recognised(&scores, |own| (own.0 == 1).then_some(ClassId(4))) else { panic!("no scores") };
+    assert!(whole.iter().rev().eq(&values), "{whole:?}");
+    let some = recognised(&scores, &[], |own| (own.0 == 1).then_some(ClassId(4)));
+    let Recognised { scores: Opinion::Scores(some), whole: Opinion::None } = some else { panic!("no scores") };
     assert_eq!((some.len(), some[4], some[0]), (5, scores.of[1].unwrap(), f64::NEG_INFINITY));
 }
 
@@ -436,7 +441,7 @@ fn lessons(n: u32) -> Vec<LearnedLabel> {
         let words = SparseVec::from_pairs([(class.0, 1.0), (10 + number % 5, 0.5)]).unwrap();
         let mut views = projector.views(whole, if number.is_multiple_of(2) { words } else { SparseVec::default() });
         if number.is_multiple_of(3) {
-            views.recognised = Opinion::Ranking(vec![class]);
+            views.recognised.scores = Opinion::Ranking(vec![class]);
         }
         LearnedLabel { item: ItemId(number), class, views }
     };

@@ -321,14 +321,14 @@ fn desks_with_images() {
         // The same alone as together with other orders.
         assert_eq!(one(&things, order, 2, 5).unwrap().mixture.of, found.mixture.of);
         let names: Vec<&str> = found.advisers.iter().map(|adviser| adviser.name).collect();
-        assert!(names.ends_with(&["captions", "recogniser"]), "{names:?}");
+        assert!(names.ends_with(&["captions", "recogniser", "whole-images"]), "{names:?}");
         assert!(found.mixture.of.iter().all(|n| (3.0..=24.0).contains(n)) && found.regret[0] <= found.regret[1]);
         assert!(found.advisers.iter().all(|adviser| adviser.of.iter().all(|n| (3.0..=24.0).contains(n))), "{found:?}");
     }
     let served = desks(&things, Some(&AdviserKind::SERVED), &[StreamOrder::Random], 2, 5, &progress).unwrap().remove(0);
     let mut names: Vec<&str> = served.advisers.iter().map(|adviser| adviser.name).collect();
     names.sort_unstable();
-    assert_eq!(names, ["captions", "contextual", "nearest", "pa", "recogniser"]);
+    assert_eq!(names, ["captions", "contextual", "nearest", "pa", "recogniser", "whole-images"]);
     // The recogniser knows the elements of earlier items only: the first has no scores, copies are
     // recognised.
     let places = draw(&things, StreamOrder::Instance, 1, 5).unwrap();

@@ -1,6 +1,7 @@
 //! Advisers: the learners of other modules, behind one trait.
 
 use super::mixture::Opinion;
+use super::views::Recognised;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::ckm::Scores;
 use crate::cmt::Cmt;
@@ -191,17 +192,23 @@ impl Adviser<SparseVec> for MemoryAdviser {
     }
 }
 
-/// A recogniser's scores as an opinion. Its classes are in the order of their names, which changes
-/// as they come; `class_of` gives the number of each in the mixture.
-pub fn recognised(scores: &Scores, class_of: impl Fn(ClassId) -> Option<ClassId>) -> Opinion {
-    let mut opinion: Vec<f64> = Vec::new();
-    for (own, score) in (0..).zip(&scores.of) {
-        if let (Some(class), Some(score)) = (class_of(ClassId(own)), score) {
-            if opinion.len() <= class.index() {
-                opinion.resize(class.index() + 1, f64::NEG_INFINITY);
+/// A recogniser's scores and values of whole images, of which there may be none, as opinions. Its
+/// classes are in the order of their names, which changes as they come; `class_of` gives the number
+/// of each in the mixture. On a class without training images there is no opinion.
+pub fn recognised(scores: &Scores, whole: &[f64], class_of: impl Fn(ClassId) -> Option<ClassId>) -> Recognised {
+    let numbers: Vec<Option<ClassId>> = (0..scores.of.len()).map(|own| class_of(ClassId(own as u32))).collect();
+    let opinion = |values: &mut dyn Iterator<Item = Option<f64>>| {
+        let mut opinion: Vec<f64> = Vec::new();
+        for (class, value) in numbers.iter().zip(values) {
+            if let (Some(class), Some(value)) = (class, value) {
+                if opinion.len() <= class.index() {
+                    opinion.resize(class.index() + 1, f64::NEG_INFINITY);
+                }
+                opinion[class.index()] = value;
             }
-            opinion[class.index()] = *score;
         }
-    }
-    if opinion.is_empty() { Opinion::None } else { Opinion::Scores(opinion) }
+        if opinion.is_empty() { Opinion::None } else { Opinion::Scores(opinion) }
+    };
+    let whole = &mut scores.of.iter().zip(whole).map(|(score, value)| score.map(|_| *value));
+    Recognised { scores: opinion(&mut scores.of.iter().copied()), whole: opinion(whole) }
 }

@@ -38,14 +38,17 @@ pub enum AdviserKind {
     Captions,
     /// The recogniser, whose opinion comes with the views.
     Recogniser,
+    /// The recogniser's likeness of whole images, a ridge regression; it comes with the views, too.
+    WholeImages,
 }
 
 impl AdviserKind {
     /// The advisers that a library's images are labelled with.
-    pub const SERVED: [Self; 5] = [Self::Contextual, Self::PassiveAggressive, Self::Nearest, Self::Captions, Self::Recogniser];
+    pub const SERVED: [Self; 6] =
+        [Self::Contextual, Self::PassiveAggressive, Self::Nearest, Self::Captions, Self::Recogniser, Self::WholeImages];
 
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Nearest,
         Self::Contextual,
         Self::NeighbourVote,
@@ -55,6 +58,7 @@ impl AdviserKind {
         Self::SecondOrder,
         Self::Captions,
         Self::Recogniser,
+        Self::WholeImages,
     ];
 
     /// Its name in tables, in JSON and in the window.
@@ -69,6 +73,7 @@ impl AdviserKind {
             Self::SecondOrder => "second-order",
             Self::Captions => "captions",
             Self::Recogniser => "recogniser",
+            Self::WholeImages => "whole-images",
         }
     }
 }
@@ -83,6 +88,7 @@ pub(super) enum Member {
     LocalMeans(LocalMeans),
     Captions(MemoryAdviser),
     Recogniser,
+    WholeImages,
 }
 
 impl Member {
@@ -98,6 +104,7 @@ impl Member {
             AdviserKind::SecondOrder => Self::Linear(LinearAdviser::new(Rule::SecondOrder { ridge: 1.0 }, dimension)),
             AdviserKind::Captions => Self::Captions(MemoryAdviser::new(Cmt::new(&CmtOptions::default())?, LEAVES)),
             AdviserKind::Recogniser => Self::Recogniser,
+            AdviserKind::WholeImages => Self::WholeImages,
         })
     }
 
@@ -109,7 +116,7 @@ impl Member {
             Self::NeighbourVote(own) => out.put(own),
             Self::LocalMeans(own) => out.put(own),
             Self::Captions(own) => out.put(own),
-            Self::Recogniser => {}
+            Self::Recogniser | Self::WholeImages => {}
         }
     }
 
@@ -122,6 +129,7 @@ impl Member {
             AdviserKind::LocalMeans => Self::LocalMeans(from.get()?),
             AdviserKind::Captions => Self::Captions(from.get()?),
             AdviserKind::Recogniser => Self::Recogniser,
+            AdviserKind::WholeImages => Self::WholeImages,
         })
     }
 
@@ -134,7 +142,8 @@ impl Member {
             Self::LocalMeans(own) => own.opinion(&views.whole, rng),
             Self::Captions(_) if views.words.is_empty() => Ok(Opinion::None),
             Self::Captions(own) => own.opinion(&views.words, rng),
-            Self::Recogniser => Ok(views.recognised.clone()),
+            Self::Recogniser => Ok(views.recognised.scores.clone()),
+            Self::WholeImages => Ok(views.recognised.whole.clone()),
         }
     }
 
@@ -148,8 +157,8 @@ impl Member {
             Self::LocalMeans(own) => own.learn(&views.whole, truth, rng),
             Self::Captions(_) if views.words.is_empty() => Ok(()),
             Self::Captions(own) => own.learn(&views.words, truth, rng),
-            // It learns outside of the ensemble.
-            Self::Recogniser => Ok(()),
+            // They learn outside of the ensemble.
+            Self::Recogniser | Self::WholeImages => Ok(()),
         }
     }
 }

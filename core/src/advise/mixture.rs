@@ -9,13 +9,14 @@ use crate::error::{Error, Result};
 use crate::ids::ClassId;
 
 /// The opinion of an adviser in a round.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Opinion {
     /// A score for each class by its number: the larger, the likelier.
     Scores(Vec<f64>),
     /// Classes, the likeliest first.
     Ranking(Vec<ClassId>),
     /// None in this round: the adviser sleeps.
+    #[default]
     None,
 }
 

@@ -113,4 +113,4 @@ pub use mixture::{Advice, Mixture, Opinion};
 pub use neighbours::{LocalMeans, Nearest, NeighbourVote};
 pub use pool::Pool;
 pub use recurrence::Recurrence;
-pub use views::{Projector, Views};
+pub use views::{Projector, Recognised, Views};

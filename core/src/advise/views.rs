@@ -1,5 +1,5 @@
 //! The representations of an item that advisers use: a vector, a small projection of it, words, and
-//! the recogniser's opinion.
+//! the recogniser's opinions.
 
 use super::mixture::Opinion;
 use crate::linalg::double::norm;
@@ -21,8 +21,17 @@ pub struct Views {
     pub small: Vec<f64>,
     /// The words of its captions with their counts; empty where there are none.
     pub words: SparseVec,
-    /// The recogniser's opinion on it.
-    pub recognised: Opinion,
+    /// The recogniser's opinions on it.
+    pub recognised: Recognised,
+}
+
+/// The opinions of a recogniser, which learns outside of the ensemble.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recognised {
+    /// Its scores, mostly of pieces.
+    pub scores: Opinion,
+    /// How like the whole image is to those of each class ([`crate::ckm::Ckm::whole_values`]).
+    pub whole: Opinion,
 }
 
 /// Makes views of vectors of one dimension.
@@ -41,7 +50,7 @@ impl Projector {
     }
 
     /// The views of an item with these components, divided by their norm where that is above 1, and
-    /// these words, without a recogniser's opinion. O(dimension).
+    /// these words, without a recogniser's opinions. O(dimension).
     pub fn views(&self, mut whole: Vec<f64>, words: SparseVec) -> Views {
         // Rounding must not make the norm larger than 1.
         let length = norm(&whole).max(1.0);
@@ -50,7 +59,7 @@ impl Projector {
         let length = norm(&small).max(1.0);
         small.push(length);
         small.iter_mut().for_each(|x| *x *= std::f64::consts::FRAC_1_SQRT_2 / length);
-        Views { whole, small, words, recognised: Opinion::None }
+        Views { whole, small, words, recognised: Recognised::default() }
     }
 }
 

@@ -33,14 +33,23 @@ impl Cholesky {
 
     /// The `x` for which the matrix times `x` is `right`, in its place. O(n^2).
     pub fn solve(&self, right: &mut [f64]) {
-        let row = |i: usize| &self.factor[i * self.n..][..=i];
-        for i in 0..self.n {
-            right[i] = (right[i] - dot(&row(i)[..i], &right[..i])) / row(i)[i];
-        }
+        self.solve_lower(right);
         for i in (0..self.n).rev() {
-            right[i] /= row(i)[i];
+            right[i] /= self.row(i)[i];
             let factor = -right[i];
-            add_scaled(&mut right[..i], factor, &row(i)[..i]);
+            add_scaled(&mut right[..i], factor, &self.row(i)[..i]);
         }
+    }
+
+    /// The `x` for which `L x` is `right`, in its place. O(n^2).
+    pub fn solve_lower(&self, right: &mut [f64]) {
+        for i in 0..self.n {
+            right[i] = (right[i] - dot(&self.row(i)[..i], &right[..i])) / self.row(i)[i];
+        }
+    }
+
+    /// Row `i` of `L` up to its diagonal: `i + 1` values.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.factor[i * self.n..][..=i]
     }
 }

@@ -5,6 +5,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use rand::seq::SliceRandom as _;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use tessera_core::ckm::class_terms::ClassTerms;
@@ -58,6 +59,27 @@ fn with_whole() -> Ckm {
     let mut ckm = machine(Preset::Mixed.options(), 27);
     ckm.set_terms(counting(0.5));
     ckm
+}
+
+/// In any order, an image has the values that a machine of the images before it gives.
+#[test]
+fn values_in_turn_are_those_of_machines_that_learn_one_image_after_another() {
+    let all = with_whole();
+    let mut order: Vec<ItemId> = all.examples().map(|(_, example)| example.id).collect();
+    order.shuffle(&mut random::seeded(3));
+    let in_turn = all.whole_values_in_turn(&order);
+    let mut before = Ckm::new(all.options().clone()).unwrap();
+    for (id, found) in order.iter().zip(&in_turn) {
+        let (class, example) = all.examples().find(|(_, example)| example.id == *id).unwrap();
+        let expected = before.whole_values(&example.elements.get(), Without::Nothing);
+        for (class, value) in before.classes().iter().zip(&expected) {
+            let own = all.classes().iter().position(|own| own.name == class.name).unwrap();
+            assert!((found[own] - value).abs() < 1e-9, "{} for {value}", found[own]);
+        }
+        before.add(&all.classes()[class.index()].name, example.clone()).unwrap();
+        assert!(before.prepare_whole());
+    }
+    assert_eq!(in_turn.last().map(Vec::len), Some(all.classes().len()));
 }
 
 proptest! {

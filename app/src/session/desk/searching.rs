@@ -199,8 +199,8 @@ impl Searching {
         self.search_again(ctx);
     }
 
-    /// The answer whose order the next one keeps: what the user judges and labels must not move away
-    /// under the pointer.
+    /// The answer whose order the next one keeps: what the user judges and labels must not move
+    /// away under the pointer.
     fn kept(&self) -> Option<&Arc<Hits>> {
         self.hits.as_ref().filter(|before| before.number >= self.asked)
     }

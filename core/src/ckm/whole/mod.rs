@@ -35,7 +35,11 @@ use super::{Ckm, Example, Object, Without};
 use crate::ids::{ClassId, ItemId};
 pub(crate) use features::are_there;
 use features::{Features, WAVES, features, kept_part};
-use sums::{Solution, Sums, share};
+use sums::{Solution, Sums, share, values_in_turn};
+
+/// Training images up to which advisers compare whole images where the recogniser itself does not:
+/// their sums take 0.4 ms an image.
+pub const AT_MOST: usize = 5000;
 
 /// What is known of a machine's whole images: made when it is first asked for, and kept up to date
 /// from then on. It is a function of the machine's images, so it takes no part in comparisons.
@@ -127,6 +131,17 @@ impl Ckm {
         }
     }
 
+    /// Makes what [`Ckm::whole_values`] needs and is not there yet, where there are at most
+    /// [`AT_MOST`] training images; returns whether it is there. O(1,152^2) for each image and
+    /// O(1,152^3).
+    pub fn prepare_whole(&self) -> bool {
+        let is_there = self.whole.sums.get().is_some() || self.sees_whole_images() && self.examples().count() <= AT_MOST;
+        if is_there {
+            self.solution();
+        }
+        is_there
+    }
+
     fn sums(&self) -> &Sums {
         made_once(&self.whole.sums, || {
             let images: Vec<(ClassId, &Example)> = self.examples().collect();
@@ -150,7 +165,7 @@ impl Ckm {
     /// How like a query is to each class as a whole image; nothing where whole images have no
     /// value. O(1,152 * (values of the query's means + classes)), and what the module says after a
     /// change and for images left out.
-    pub(super) fn whole_values(&self, query: &Elements, without: Without<'_>) -> Vec<f64> {
+    pub fn whole_values(&self, query: &Elements, without: Without<'_>) -> Vec<f64> {
         if !self.sees_whole_images() || query.cut != self.cut {
             return Vec::new();
         }
@@ -159,8 +174,8 @@ impl Ckm {
     }
 
     /// For each training image that `is_wanted` the values of [`Ckm::whole_values`] without its
-    /// object.
-    pub(super) fn held_out_whole_values(&self, is_wanted: impl Fn(ItemId) -> bool + Sync) -> BTreeMap<ItemId, Vec<f64>> {
+    /// object. An image may cease to be wanted meanwhile, so that this ends sooner.
+    pub(crate) fn held_out_whole_values(&self, is_wanted: impl Fn(ItemId) -> bool + Sync) -> BTreeMap<ItemId, Vec<f64>> {
         if !self.sees_whole_images() {
             return BTreeMap::new();
         }
@@ -168,7 +183,6 @@ impl Ckm {
         for (class, example) in self.examples() {
             objects.entry(example.object()).or_default().push((class, example));
         }
-        objects.retain(|_, images| images.iter().any(|(_, example)| is_wanted(example.id)));
         let (sums, solution) = (self.sums(), self.solution());
         let values = |images: &Vec<(ClassId, &Example)>| -> Vec<(ItemId, Vec<f64>)> {
             let object: Vec<(usize, Features)> =
@@ -177,7 +191,23 @@ impl Ckm {
             let values = sums.values_without(solution, &queries, &object);
             images.iter().zip(values).map(|((_, example), values)| (example.id, values)).filter(|(id, _)| is_wanted(*id)).collect()
         };
-        objects.par_iter().flat_map_iter(|(_, images)| values(images)).collect()
+        let wanted = objects.par_iter().filter(|(_, images)| images.iter().any(|(_, example)| is_wanted(example.id)));
+        wanted.flat_map_iter(|(_, images)| values(images)).collect()
+    }
+
+    /// For each of some training images what [`Ckm::whole_values`] of a machine would be that holds
+    /// only those of them that come before it. Nothing where whole images have no value, and of
+    /// more than [`AT_MOST`] images.
+    /// O(images^2 * (1,152 + images + classes)).
+    pub fn whole_values_in_turn(&self, order: &[ItemId]) -> Vec<Vec<f64>> {
+        if !self.sees_whole_images() || order.len() > AT_MOST {
+            return vec![Vec::new(); order.len()];
+        }
+        let of: BTreeMap<ItemId, (ClassId, &Example)> = self.examples().map(|(class, example)| (example.id, (class, example))).collect();
+        let images = order.iter().filter_map(|id| of.get(id));
+        let images: Vec<(usize, Features)> =
+            images.map(|(class, example)| (class.index(), features(&example.elements.get(), &self.options.kinds))).collect();
+        values_in_turn(self.classes.len(), &images)
     }
 
     /// What the likeness of whole images adds to the score of each of `classes`: the total, and the

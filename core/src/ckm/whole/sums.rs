@@ -112,13 +112,12 @@ impl Sums {
 
     /// Fits the weights. O([`SIZE`]^3 + classes * [`SIZE`]^2).
     pub(super) fn solve(&self) -> Solution {
-        let ridge = RIDGE * f64::from(STEPS * STEPS) * WAVES as f64 / 2.0;
         let mut matrix = vec![0.0; SIZE * SIZE];
         for i in 0..SIZE {
             let row = &self.products[triangle(i)..triangle(i + 1)];
             let scaled = |(j, sum): (usize, &i64)| step(i) * step(j) * *sum as f64;
             matrix[i * SIZE..].iter_mut().zip(row.iter().enumerate().map(scaled)).for_each(|(to, value)| *to = value);
-            matrix[i * SIZE + i] += ridge;
+            matrix[i * SIZE + i] += ridge();
         }
         // With a ridge the matrix is positive definite.
         let factor = Cholesky::new(matrix, SIZE);
@@ -212,6 +211,11 @@ pub(super) fn share(shares: &[f64], features: &Features) -> f64 {
     dot(shares, &wide(features))
 }
 
+/// What the ridge adds to the products of each feature with itself.
+fn ridge() -> f64 {
+    RIDGE * f64::from(STEPS * STEPS) * WAVES as f64 / 2.0
+}
+
 /// How much a step of a feature counts.
 fn step(feature: usize) -> f64 {
     if feature < WAVES { 1.0 } else { CLASS_STEP }
@@ -220,6 +224,43 @@ fn step(feature: usize) -> f64 {
 /// Features, as they count.
 fn wide(features: &Features) -> Vec<f64> {
     features.iter().enumerate().map(|(i, feature)| step(i) * f64::from(*feature)).collect()
+}
+
+/// The values of each image, given with the position of its class, for each class, where only the
+/// images before it are training images.
+///
+/// By the dual of ridge regression: with the products `K` of images, ridge `r`, a class's indicator
+/// `y` and its share `s`, the value of a query with products `k` is `k' (K + r I)^-1 (y - s)`. All
+/// machines have one Cholesky factor in common, whose first rows are that of the first images: its
+/// row of an image is what solving for the products with those before gives.
+pub(super) fn values_in_turn(classes: usize, images: &[(usize, Features)]) -> Vec<Vec<f64>> {
+    let n = images.len();
+    let wide: Vec<Vec<f64>> = images.iter().map(|(_, features)| wide(features)).collect();
+    let mut matrix = vec![0.0; n * n];
+    for (i, row) in matrix.chunks_exact_mut(n.max(1)).enumerate() {
+        row[..=i].iter_mut().zip(&wide).for_each(|(product, other)| *product = dot(&wide[i], other));
+        row[i] += ridge();
+    }
+    let none = || vec![vec![0.0; classes]; n];
+    let Some(factor) = Cholesky::new(matrix, n) else { return none() };
+    let indicator = |class: usize| {
+        let mut of: Vec<f64> = images.iter().map(|(own, _)| f64::from(u8::from(*own == class))).collect();
+        factor.solve_lower(&mut of);
+        of
+    };
+    let indicators: Vec<Vec<f64>> = (0..classes).map(indicator).collect();
+    let mut all = vec![1.0; n];
+    factor.solve_lower(&mut all);
+    let (mut values, mut counts) = (none(), vec![0usize; classes]);
+    for (turn, (class, _)) in images.iter().enumerate() {
+        let row = &factor.row(turn)[..turn];
+        let whole = dot(row, &all[..turn]);
+        for ((value, of), count) in values[turn].iter_mut().zip(&indicators).zip(&counts) {
+            *value = dot(row, &of[..turn]) - *count as f64 / turn.max(1) as f64 * whole;
+        }
+        counts[*class] += 1;
+    }
+    values
 }
 
 /// A solution from which images are taken away by the formula of Sherman, Morrison and Woodbury (G.

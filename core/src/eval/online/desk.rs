@@ -119,7 +119,7 @@ pub fn desks(
     let Some(first) = things.all.first() else { return Err(Error::value("desk", "things to label", "none")) };
     let dimension = first.views.whole.len();
     let advisers = only.map_or_else(|| things.advisers(), <[AdviserKind]>::to_vec);
-    let asks_recogniser = advisers.contains(&AdviserKind::Recogniser);
+    let asks_recogniser = [AdviserKind::Recogniser, AdviserKind::WholeImages].iter().any(|kind| advisers.contains(kind));
     let judged = if asks_recogniser { things.judged(&places, progress)? } else { None };
     let mut classes: Vec<ClassId> = things.all.iter().map(|thing| thing.class).collect();
     classes.sort_unstable();
@@ -169,7 +169,7 @@ fn sitting<'a>(
     things: &DeskItems,
     mut ensemble: Ensemble,
     places: &[usize],
-    judged: impl Fn(usize) -> Option<&'a Scores>,
+    judged: impl Fn(usize) -> Option<&'a (Scores, Vec<f64>)>,
     progress: &Progress,
 ) -> Result<Sitting> {
     let n = ensemble.kinds().len();
@@ -181,12 +181,12 @@ fn sitting<'a>(
         progress.step()?;
         let thing = &things.all[place];
         let mut views = thing.views.clone();
-        if let (Some(scores), Some(pieces)) = (judged(place), &things.pieces) {
+        if let (Some((scores, whole)), Some(pieces)) = (judged(place), &things.pieces) {
             // The machine has all classes, by name; here they are numbered as they come.
             let first = |own: ClassId| pieces.classes().get(own.index()).and_then(|class| class.examples.first());
             let number =
                 |own| known.iter().position(|known| Some(*known) == first(own).map(|example| things.all[example.id.0 as usize].class));
-            views.recognised = recognised(scores, |own| number(own).map(|number| ClassId(number as u32)));
+            views.recognised = recognised(scores, whole, |own| number(own).map(|number| ClassId(number as u32)));
         }
         let number = known.iter().position(|known| *known == thing.class).unwrap_or_else(|| {
             known.push(thing.class);

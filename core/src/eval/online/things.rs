@@ -154,19 +154,20 @@ impl DeskItems {
         let has_words = self.all.iter().any(|thing| !thing.views.words.is_empty());
         let has_something = |kind: &AdviserKind| match kind {
             AdviserKind::Captions => has_words,
-            AdviserKind::Recogniser => self.pieces.is_some(),
+            AdviserKind::Recogniser | AdviserKind::WholeImages => self.pieces.is_some(),
             _ => true,
         };
         AdviserKind::ALL.into_iter().filter(has_something).collect()
     }
 
     /// The scores of each item by a recogniser that has learned the items before it, in each of
-    /// these orders: `(items, orders)`, by position. On all threads. O(items^2) comparisons of
-    /// images, and O(orders * items^2) steps for each element.
+    /// these orders, and its values of whole images: `(items, orders)`, by position. On all
+    /// threads. O(items^2) comparisons of images, O(orders * items^2) steps for each element, and
+    /// O(orders * items^3).
     ///
     /// # Errors
     /// [`Error::Cancelled`].
-    pub(super) fn judged(&self, orders: &[Vec<usize>], progress: &Progress) -> Result<Option<Vec<Vec<Scores>>>> {
+    pub(super) fn judged(&self, orders: &[Vec<usize>], progress: &Progress) -> Result<Option<Vec<Vec<(Scores, Vec<f64>)>>>> {
         let Some(ckm) = &self.pieces else { return Ok(None) };
         let turn_of = |places: &Vec<usize>| {
             let mut turn = vec![0; places.len()];
@@ -181,6 +182,18 @@ impl DeskItems {
             let Some(example) = examples.get(&ItemId(place as u32)) else { return Ok(Vec::new()) };
             Ok(ckm.scores_by_parts(&example.elements.get(), orders.len(), |order, id| turns[order][id.0 as usize] < turns[order][place]))
         };
-        Ok(Some((0..self.all.len()).into_par_iter().map(judge).collect::<Result<_>>()?))
+        let scores: Vec<Vec<Scores>> = (0..self.all.len()).into_par_iter().map(judge).collect::<Result<_>>()?;
+        let in_turn = |places: &Vec<usize>| -> Result<Vec<Vec<f64>>> {
+            if progress.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            Ok(ckm.whole_values_in_turn(&places.iter().map(|place| ItemId(*place as u32)).collect::<Vec<_>>()))
+        };
+        let mut whole: Vec<Vec<Vec<f64>>> = orders.par_iter().map(in_turn).collect::<Result<_>>()?;
+        let mut joined = |(place, scores): (usize, Vec<Scores>)| -> Vec<(Scores, Vec<f64>)> {
+            let with_whole = |(order, scores): (usize, Scores)| (scores, std::mem::take(&mut whole[order][turns[order][place]]));
+            scores.into_iter().enumerate().map(with_whole).collect()
+        };
+        Ok(Some(scores.into_iter().enumerate().map(&mut joined).collect()))
     }
 }

@@ -8,14 +8,14 @@
 //! class would be doubted.
 
 use rand::seq::SliceRandom as _;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::suggester::{LEARNED, ensemble};
 use super::suggestion::{Vote, votes};
-use super::views::{ViewMaker, opinion};
-use crate::advise::{Ensemble, LearnedLabel, Opinion, Views};
-use crate::ckm::{Ckm, Example, Without};
+use super::views::{ViewMaker, opinions};
+use crate::advise::{Ensemble, LearnedLabel, Opinion, Recognised, Views};
+use crate::ckm::{Ckm, Example, Without, whole};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
 use crate::library::Library;
@@ -185,6 +185,9 @@ impl Review {
         let mut folds: HashMap<&str, usize> = HashMap::new();
         let mut dealt: HashMap<&str, usize> = HashMap::new();
         let mut cases = Vec::with_capacity(order.len());
+        // All at once, as the images of an object are left out together.
+        let are_few = examples.len() <= whole::AT_MOST;
+        let whole = if are_few { self.ckm.held_out_whole_values(|_| !progress.is_cancelled()) } else { BTreeMap::new() };
         progress.begin("Asking the recogniser about every label", order.len() as u64);
         for (id, label, views) in &order {
             if progress.step().is_err() {
@@ -201,8 +204,10 @@ impl Review {
                 None => deal(),
             };
             let without = group.map_or(Without::Image(*id), Without::Group);
-            let recognised =
-                examples.get(id).map_or(Opinion::None, |example| opinion(&self.ckm, &example.elements.get(), without, classes));
+            let recognised = examples.get(id).map_or_else(Recognised::default, |example| {
+                let scores = self.ckm.scores(&example.elements.get(), without);
+                opinions(&self.ckm, &scores, whole.get(id).map_or(&[], Vec::as_slice), classes)
+            });
             let class = ClassId(classes.binary_search(label).unwrap_or_default() as u32);
             let lesson = LearnedLabel { item: *id, class, views: Views { recognised, ..views.clone() } };
             cases.push(Case { lesson, fold, object: group.map(str::to_owned), label });

@@ -8,8 +8,8 @@ use rand::seq::SliceRandom as _;
 use rayon::prelude::*;
 
 use super::suggestion::{Suggestion, votes};
-use super::views::{ViewMaker, opinion};
-use crate::advise::{AdviserKind, CheckpointedEnsemble, Ensemble, LearnedLabel, Opinion, Views};
+use super::views::{ViewMaker, opinions};
+use crate::advise::{AdviserKind, CheckpointedEnsemble, Ensemble, LearnedLabel, Recognised, Views};
 use crate::ckm::element::Elements;
 use crate::ckm::{Ckm, CkmOptions, Without};
 use crate::error::Result;
@@ -186,16 +186,17 @@ impl Suggester {
         // Once, before several threads ask.
         if !asked.is_empty() {
             moment.ckm.prepare();
+            moment.ckm.prepare_whole();
         }
         progress.begin("Asking the recogniser", n_judged as u64);
         let judge = |(id, class, _): &&(ItemId, String, Views)| {
             progress.step()?;
             let example = moment.ckm.example(class, *id);
-            Ok(example.map_or(Opinion::None, |example| self.judge(&moment.ckm, *id, &example.elements.get())))
+            Ok(example.map_or_else(Recognised::default, |example| self.judge(&moment.ckm, *id, &example.elements.get())))
         };
-        let judged: Vec<Opinion> = asked.par_iter().map(judge).collect::<Result<_>>()?;
+        let judged: Vec<Recognised> = asked.par_iter().map(judge).collect::<Result<_>>()?;
         progress.begin("Learning labels", fresh.len() as u64);
-        let opinions = before.iter().map(|_| Opinion::None).chain(judged);
+        let opinions = before.iter().map(|_| Recognised::default()).chain(judged);
         for (((item, _, views), class), recognised) in fresh.iter().zip(numbers).zip(opinions) {
             progress.step()?;
             self.hear(LearnedLabel { item: *item, class, views: Views { recognised, ..views.clone() } })?;
@@ -241,7 +242,7 @@ impl Suggester {
     /// As [`Ensemble::advise`].
     pub fn suggest(&mut self, moment: &LabelSnapshot, seen: &ImageViews) -> Result<Option<Suggestion>> {
         let Some(image) = moment.state.image(seen.id).filter(|image| image.is_live()) else { return Ok(None) };
-        let recognised = seen.elements.as_ref().map_or(Opinion::None, |elements| self.judge(&moment.ckm, seen.id, elements));
+        let recognised = seen.elements.as_ref().map_or_else(Recognised::default, |elements| self.judge(&moment.ckm, seen.id, elements));
         let advice = self.history.advise(&Views { recognised, ..seen.views.clone() })?;
         let name = |class: &ClassId| self.classes.get(class.index()).filter(|name| moment.state.class(name).is_some());
         let allowed = |class: &ClassId| name(class).filter(|name| !image.rejected.contains(*name));
@@ -288,9 +289,11 @@ impl Suggester {
         self.history.learn(lesson)
     }
 
-    /// The recogniser's opinion on an image, with that image left out.
-    fn judge(&self, ckm: &Ckm, id: ItemId, elements: &Elements) -> Opinion {
-        opinion(ckm, elements, Without::Image(id), &self.classes)
+    /// The recogniser's opinions on an image, with that image left out.
+    fn judge(&self, ckm: &Ckm, id: ItemId, elements: &Elements) -> Recognised {
+        let without = Without::Image(id);
+        let whole = if ckm.prepare_whole() { ckm.whole_values(elements, without) } else { Vec::new() };
+        opinions(ckm, &ckm.scores(elements, without), &whole, &self.classes)
     }
 }
 

@@ -1,8 +1,7 @@
 //! The views of a library's images, as the advisers use them.
 
-use crate::advise::{Opinion, Projector, Views, recognised};
-use crate::ckm::element::Elements;
-use crate::ckm::{Ckm, Without};
+use crate::advise::{Projector, Recognised, Views, recognised};
+use crate::ckm::{Ckm, Scores};
 use crate::ids::ClassId;
 use crate::library::state::Image;
 use crate::library::{Glimpse, Library};
@@ -30,8 +29,8 @@ impl ViewMaker {
         dimension(self.is_learned)
     }
 
-    /// The views of an image, without the recogniser's opinion; none while what they are made of is
-    /// not in memory.
+    /// The views of an image, without the recogniser's opinions; none while what they are made of
+    /// is not in memory.
     pub(super) fn views(&self, library: &Library, image: &Image) -> Option<Views> {
         let captions: Vec<&str> = image.captions.iter().map(|caption| caption.text.as_str()).collect();
         let values = if self.is_learned { library.glimpse(image)?.view() } else { library.appearance(image)?.values() };
@@ -43,11 +42,12 @@ fn dimension(is_learned: bool) -> usize {
     if is_learned { Glimpse::VIEW } else { VALUES }
 }
 
-/// The recogniser's opinion on an image, with classes numbered by their positions in `classes`.
-pub(super) fn opinion(ckm: &Ckm, elements: &Elements, without: Without<'_>, classes: &[String]) -> Opinion {
+/// The recogniser's opinions on an image by its scores and values of whole images, with classes
+/// numbered by their positions in `classes`.
+pub(super) fn opinions(ckm: &Ckm, scores: &Scores, whole: &[f64], classes: &[String]) -> Recognised {
     let number = |own: ClassId| {
         let name = &ckm.classes().get(own.index())?.name;
         classes.iter().position(|known| known == name).map(|at| ClassId(at as u32))
     };
-    recognised(&ckm.scores(elements, without), number)
+    recognised(scores, whole, number)
 }

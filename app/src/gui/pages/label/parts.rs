@@ -129,6 +129,7 @@ fn adviser_words(name: &str) -> (&'static str, &'static str) {
         "nearest" => ("Nearest image", "The labelled image that looks most like it"),
         "captions" => ("Captions", "A contextual memory tree of captions"),
         "recogniser" => ("Recogniser", "The compositional kernel machine, on pieces of the image"),
+        "whole-images" => ("Whole images", "Ridge regression on what is spread over the whole image"),
         _ => ("Adviser", ""),
     }
 }
