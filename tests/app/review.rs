@@ -32,7 +32,7 @@ fn wrong_labels_are_listed_with_their_reasons() {
             !instead.is_empty() && instead.iter().all(|pair| pair[0] != label && pair[1].as_f64() > doubt["chance"].as_f64()),
             "{doubt}"
         );
-        assert_eq!(doubt["advisers"].as_array().unwrap().len(), 5);
+        assert_eq!(doubt["advisers"].as_array().unwrap().len(), 6);
     }
     // Of the planted label most say what it is, each by its name, and what looks like it is a disc
     // too.

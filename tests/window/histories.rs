@@ -40,7 +40,10 @@ fn close(world: &mut World) -> PathBuf {
 
 fn open(world: &mut World, folder: &Path) {
     world.run(Command::Open(folder.to_owned()));
-    world.until("it is open", |app| app.desk().is_ready() && !app.desk().jobs().is_busy());
+    world.until("it is open", |app| {
+        let desk = app.desk();
+        desk.folder() == Some(folder) && desk.is_ready() && !desk.jobs().is_busy()
+    });
 }
 
 /// Runs frames until it is asked where to restore a backup.

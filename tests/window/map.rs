@@ -37,7 +37,7 @@ fn point(world: &World, id: u32) -> Pos2 {
     let map = world.app().desk().map().shown().unwrap();
     let [x, y] = map.places[map.images.binary_search(&ItemId(id)).unwrap()];
     let rect = canvas(world);
-    rect.center() + vec2(x - 0.5, y - 0.5) * rect.width().min(rect.height()) * 0.94
+    rect.center() + vec2(x - 0.5, y - 0.5) * rect.width().min(rect.height()) * 0.88
 }
 
 fn button(world: &mut World, pos: Pos2, pressed: bool, modifiers: Modifiers) {

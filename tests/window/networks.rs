@@ -29,7 +29,7 @@ fn a_network_is_added_and_removed() {
     world.ctrl(Key::Num5);
     world.until("no network is listed", |app| app.desk().networks().list().is_some_and(<[_]>::is_empty));
     world.step();
-    assert!(world.shows("Networks of your own") && world.shows("None yet. `tessera train"));
+    assert!(world.shows("Networks of your own") && world.shows("None yet. A model of one is made by"));
     world.type_into("Name of the network", "mine");
     assert_eq!(typed(&world), "mine");
     world.click("Add a network…");

@@ -43,7 +43,7 @@ fn visuals(dark: bool) -> Visuals {
     let accent = if dark { ACCENT_DARK } else { ACCENT };
     let grey = Color32::from_gray;
     let (panel, field, faint, line, text) =
-        if dark { (grey(30), grey(20), grey(38), grey(58), grey(222)) } else { (grey(246), grey(255), grey(237), grey(212), grey(34)) };
+        if dark { (grey(30), grey(20), grey(50), grey(64), grey(222)) } else { (grey(246), grey(255), grey(237), grey(212), grey(34)) };
     v.panel_fill = panel;
     v.window_fill = if dark { grey(36) } else { grey(252) };
     v.extreme_bg_color = field;
@@ -51,7 +51,8 @@ fn visuals(dark: bool) -> Visuals {
     v.window_stroke = Stroke::new(1.0, line);
     v.hyperlink_color = accent;
     v.selection.bg_fill = if dark { Color32::from_rgb(36, 74, 118) } else { Color32::from_rgb(198, 221, 246) };
-    v.selection.stroke = Stroke::new(1.5, accent);
+    // Text on the ground of what is selected: a contrast of 5 to 1.
+    v.selection.stroke = Stroke::new(1.5, if dark { Color32::from_rgb(150, 198, 250) } else { Color32::from_rgb(18, 80, 148) });
     v.weak_text_color = Some(if dark { grey(150) } else { grey(102) });
     v.warn_fg_color = if dark { Color32::from_rgb(240, 180, 80) } else { Color32::from_rgb(160, 96, 0) };
     v.error_fg_color = if dark { Color32::from_rgb(255, 120, 110) } else { Color32::from_rgb(186, 36, 30) };
@@ -69,6 +70,8 @@ fn visuals(dark: bool) -> Visuals {
         (state.weak_bg_fill, state.bg_fill) = (fill, fill);
         state.fg_stroke = Stroke::new(1.0, text);
     }
+    // The colour of strong text, too.
+    w.active.fg_stroke.color = if dark { Color32::WHITE } else { Color32::BLACK };
     w.hovered.bg_stroke = Stroke::new(1.0, accent);
     w.active.bg_stroke = Stroke::new(1.5, accent);
     w.inactive.bg_stroke = Stroke::new(1.0, line);
@@ -90,9 +93,20 @@ pub fn behind_pictures(ui: &egui::Ui) -> Color32 {
     if ui.visuals().dark_mode { Color32::from_gray(44) } else { Color32::from_gray(224) }
 }
 
+/// The ground of a bar that is not full, and of an empty cell of a matrix.
+pub fn track(ui: &egui::Ui) -> Color32 {
+    if ui.visuals().dark_mode { Color32::from_gray(56) } else { Color32::from_gray(238) }
+}
+
 /// The ground of a card on a panel.
 pub fn card(ui: &egui::Ui) -> Color32 {
     if ui.visuals().dark_mode { Color32::from_gray(37) } else { Color32::WHITE }
+}
+
+/// Buttons without a frame until the pointer is on them, as menus are.
+pub fn flat(ui: &mut egui::Ui) {
+    let inactive = &mut ui.visuals_mut().widgets.inactive;
+    (inactive.weak_bg_fill, inactive.bg_stroke) = (Color32::TRANSPARENT, Stroke::NONE);
 }
 
 /// The colour of success.

@@ -197,18 +197,20 @@ impl Adviser<SparseVec> for MemoryAdviser {
 /// of each in the mixture. On a class without training images there is no opinion.
 pub fn recognised(scores: &Scores, whole: &[f64], class_of: impl Fn(ClassId) -> Option<ClassId>) -> Recognised {
     let numbers: Vec<Option<ClassId>> = (0..scores.of.len()).map(|own| class_of(ClassId(own as u32))).collect();
-    let opinion = |values: &mut dyn Iterator<Item = Option<f64>>| {
-        let mut opinion: Vec<f64> = Vec::new();
-        for (class, value) in numbers.iter().zip(values) {
-            if let (Some(class), Some(value)) = (class, value) {
-                if opinion.len() <= class.index() {
-                    opinion.resize(class.index() + 1, f64::NEG_INFINITY);
-                }
-                opinion[class.index()] = value;
+    let whole = scores.of.iter().zip(whole).map(|(score, value)| score.map(|_| *value));
+    Recognised { scores: opinion(&numbers, scores.of.iter().copied()), whole: opinion(&numbers, whole) }
+}
+
+/// The opinion by a value for each class, where there is one, with the number of each class.
+fn opinion(numbers: &[Option<ClassId>], values: impl Iterator<Item = Option<f64>>) -> Opinion {
+    let mut opinion: Vec<f64> = Vec::new();
+    for (class, value) in numbers.iter().zip(values) {
+        if let (Some(class), Some(value)) = (class, value) {
+            if opinion.len() <= class.index() {
+                opinion.resize(class.index() + 1, f64::NEG_INFINITY);
             }
+            opinion[class.index()] = value;
         }
-        if opinion.is_empty() { Opinion::None } else { Opinion::Scores(opinion) }
-    };
-    let whole = &mut scores.of.iter().zip(whole).map(|(score, value)| score.map(|_| *value));
-    Recognised { scores: opinion(&mut scores.of.iter().copied()), whole: opinion(whole) }
+    }
+    if opinion.is_empty() { Opinion::None } else { Opinion::Scores(opinion) }
 }

@@ -276,6 +276,11 @@ impl Elements {
         Self { sets, size, scale: size.0.max(size.1) as f32 / cut.side as f32, cut: Arc::clone(cut) }
     }
 
+    /// Whether what a network sees is wanted and not there: it has not looked at the image yet.
+    pub fn lacks_network(&self) -> bool {
+        self.cut.sources.iter().zip(&self.sets).any(|(source, set)| source.is_of_network() && set.is_empty())
+    }
+
     /// The elements as bytes: width, height, then of each kind the number of elements, their
     /// positions and features, all numbers little-endian. Learned weights are left out: they belong
     /// to a trained machine, not to the image.

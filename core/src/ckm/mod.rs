@@ -360,6 +360,7 @@ impl Ckm {
             own.elements.share_cut(&self.cut);
         }
         self.remove(example.id);
+        self.drop_wholes();
         let at = self.classes.binary_search_by(|c| c.name.as_str().cmp(class)).unwrap_or_else(|at| {
             self.classes.insert(at, Class { name: class.to_owned(), examples: Vec::new() });
             self.sketches.insert_class(at);
@@ -409,6 +410,14 @@ impl Ckm {
         self.classes.iter_mut().for_each(|class| class.examples.shrink_to_fit());
     }
 
+    /// Drops the sums of whole images where nothing asks for them any more, so that they need not
+    /// follow.
+    fn drop_wholes(&mut self) {
+        if !self.compares_wholes() {
+            self.whole = Whole::default();
+        }
+    }
+
     /// Removes a training image, and its class with its last image. Returns whether it was there.
     /// O(images).
     pub fn remove(&mut self, id: ItemId) -> bool {
@@ -417,6 +426,7 @@ impl Ckm {
                 class.examples.binary_search_by_key(&id, |example| example.id).ok().map(|at| (c, at))
             });
         let Some((class, at)) = place else { return false };
+        self.drop_wholes();
         let gone = self.classes[class].examples.remove(at);
         self.sketches.remove(class, at);
         if let Some(mut whole) = self.whole.changing() {
@@ -454,9 +464,23 @@ impl Ckm {
     /// another side or other kinds. Equal on any number of threads. O(query elements * elements of
     /// the training images that are compared).
     pub fn scores(&self, query: &Elements, without: Without<'_>) -> Scores {
-        let mut scores = self.scores_without_terms(query, without);
         let whole = if self.terms.whole() > 0.0 { self.whole_values(query, without) } else { Vec::new() };
-        self.terms.add(self.classes.iter().map(|class| class.name.as_str()), &whole, &mut scores);
+        self.scores_with(query, without, &whole)
+    }
+
+    /// As [`Ckm::scores`], with the values of [`Ckm::whole_values`] where whole images are compared
+    /// ([`Ckm::compares_wholes`]) and the network has looked at the query if it is to.
+    pub fn scores_and_whole(&self, query: &Elements, without: Without<'_>) -> (Scores, Vec<f64>) {
+        if !self.compares_wholes() || query.lacks_network() {
+            return (self.scores(query, without), Vec::new());
+        }
+        let whole = self.whole_values(query, without);
+        (self.scores_with(query, without, &whole), whole)
+    }
+
+    fn scores_with(&self, query: &Elements, without: Without<'_>, whole: &[f64]) -> Scores {
+        let mut scores = self.scores_without_terms(query, without);
+        self.terms.add(self.classes.iter().map(|class| class.name.as_str()), whole, &mut scores);
         scores
     }
 

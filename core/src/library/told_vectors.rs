@@ -137,12 +137,8 @@ impl Library {
             elements.par_iter().map(|elements| whole_features(elements.as_ref()?, kinds).map(Vec::into_boxed_slice)).collect();
         let made: Vec<(ContentHash, Option<Box<[i8]>>)> = others.iter().map(|(hash, _)| *hash).zip(made).collect();
         // What the network has not looked at yet is computed again once it has.
-        let lacks = |elements: &Elements| {
-            let mut sets = elements.sets.iter().zip(kinds);
-            sets.any(|(set, kind)| kind.source.is_of_network() && set.is_empty())
-        };
         let row = |((hash, features), elements): (&(ContentHash, Option<Box<_>>), &Option<Elements>)| {
-            elements.as_ref().filter(|elements| !lacks(elements))?;
+            elements.as_ref().filter(|elements| !elements.lacks_network())?;
             let features: &[i8] = features.as_deref()?;
             Some((*hash, features.iter().map(|value| *value as u8).collect::<Vec<u8>>()))
         };

@@ -42,6 +42,9 @@ impl Cholesky {
     }
 
     /// The `x` for which `L x` is `right`, in its place. O(n^2).
+    ///
+    /// # Panics
+    /// For fewer than `n` values.
     pub fn solve_lower(&self, right: &mut [f64]) {
         for i in 0..self.n {
             right[i] = (right[i] - dot(&self.row(i)[..i], &right[..i])) / self.row(i)[i];
@@ -49,6 +52,9 @@ impl Cholesky {
     }
 
     /// Row `i` of `L` up to its diagonal: `i + 1` values.
+    ///
+    /// # Panics
+    /// For a row of `n` or above.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.factor[i * self.n..][..=i]
     }

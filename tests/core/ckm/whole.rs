@@ -77,9 +77,10 @@ fn values_in_turn_are_those_of_machines_that_learn_one_image_after_another() {
             assert!((found[own] - value).abs() < 1e-9, "{} for {value}", found[own]);
         }
         before.add(&all.classes()[class.index()].name, example.clone()).unwrap();
-        assert!(before.prepare_whole());
     }
     assert_eq!(in_turn.last().map(Vec::len), Some(all.classes().len()));
+    let unknown = ItemId(1000);
+    assert_eq!(all.whole_values_in_turn(&[unknown, order[0]]), [vec![], vec![0.0; all.classes().len()]]);
 }
 
 proptest! {

@@ -20,17 +20,20 @@ const NAME: f32 = 170.0;
 
 pub(in crate::gui) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal(|ui| {
-        if ui.available_width() >= WIDE {
-            menus_ui(ui, panel);
-        } else {
-            ui.menu_button("Menu", |ui| menus_ui(ui, panel));
-        }
+        ui.scope(|ui| {
+            theme::flat(ui);
+            if ui.available_width() >= WIDE {
+                menus_ui(ui, panel);
+            } else {
+                ui.menu_button("Menu", |ui| menus_ui(ui, panel));
+            }
+        });
         if let Some(name) = panel.desk.name() {
             let room = ui.available_width().min(NAME);
             let place = panel.desk.folder().or_else(|| panel.desk.source()).map(display).unwrap_or_default();
             ui.scope(|ui| {
                 ui.set_max_width(room);
-                line(ui, RichText::new(name).strong().color(theme::accent(ui))).on_hover_text(place);
+                line(ui, RichText::new(name).strong()).on_hover_text(place);
             });
         }
         if panel.state().is_none() {
@@ -62,9 +65,12 @@ fn pages_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         page_ui(ui, panel, &Page::ALL[*page]);
     }
     if shown.len() < Page::ALL.len() {
-        ui.menu_button(MORE, |ui| {
-            let hidden = (0..Page::ALL.len()).filter(|page| !shown.contains(page));
-            hidden.for_each(|page| page_ui(ui, panel, &Page::ALL[page]));
+        ui.scope(|ui| {
+            theme::flat(ui);
+            ui.menu_button(MORE, |ui| {
+                let hidden = (0..Page::ALL.len()).filter(|page| !shown.contains(page));
+                hidden.for_each(|page| page_ui(ui, panel, &Page::ALL[page]));
+            });
         });
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn keys_ui(ui: &mut Ui) {
         ("M, S", "Merge the selected clusters; split the selected one"),
     ];
     let labelling = [
-        ("Enter or A", "Accept the suggestion; in Review, keep the label"),
+        ("Enter", "Accept the suggestion; in Review, keep the label"),
         ("X", "Reject it: not this class"),
         ("1 to 9, 0, with Shift", "Give the class that has this key, as in Browse"),
         ("Up, Down", "Go through the suggestions; Enter accepts the marked one"),
@@ -57,7 +57,8 @@ pub(super) fn keys_ui(ui: &mut Ui) {
         ("Esc", "Label none"),
     ];
     ScrollArea::vertical().id_salt("keys").max_height(460.0).auto_shrink([false, true]).show(ui, |ui| {
-        egui::Grid::new("keys").num_columns(2).striped(true).spacing([24.0, 4.0]).show(ui, |ui| {
+        let most = 0.62 * ui.available_width();
+        egui::Grid::new("keys").num_columns(2).striped(true).spacing([24.0, 4.0]).max_col_width(most).show(ui, |ui| {
             let pages = [
                 ("Browse and viewer", &others[..]),
                 ("Label", &labelling),

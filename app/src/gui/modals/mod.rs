@@ -15,7 +15,7 @@ mod path;
 mod restore_backup;
 mod settings;
 
-use egui::{Context, CornerRadius, Frame, Id, Margin, Modal as Front, Ui};
+use egui::{Align, Context, CornerRadius, Frame, Id, Key, Layout, Margin, Modal as Front, Modifiers, Ui};
 
 use super::modal::Modal;
 use super::panel::Panel;
@@ -42,7 +42,8 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
             | Modal::Lessons
             | Modal::AskCluster => 560.0,
             Modal::Import => 1000.0,
-            Modal::Keys | Modal::About | Modal::Settings => 480.0,
+            Modal::Keys => 640.0,
+            Modal::About | Modal::Settings => 480.0,
             _ => 400.0,
         };
         ui.set_width(width.min(ctx.content_rect().width() - 60.0));
@@ -74,7 +75,15 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
             Modal::Quit => confirm::quit_ui(ui, panel),
         }
     });
-    if response.inner || response.should_close() {
+    // A click beside it must not lose what was chosen there.
+    let is_left = match modal {
+        Modal::Import => {
+            let is_free = response.is_top_modal && !response.any_popup_open;
+            response.response.should_close() || is_free && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
+        }
+        _ => response.should_close(),
+    };
+    if response.inner || is_left {
         if modal == Modal::ClassFolders {
             panel.ask(Command::PreviewExport(None));
         }
@@ -92,5 +101,5 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
 fn closable_ui(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) -> bool {
     contents(ui);
     ui.add_space(8.0);
-    ui.button("Close").clicked()
+    ui.with_layout(Layout::right_to_left(Align::Min), |ui| ui.button("Close").clicked()).inner
 }

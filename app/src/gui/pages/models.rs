@@ -115,7 +115,11 @@ impl PageUi for ModelsView {
 fn networks_ui(ui: &mut Ui, panel: &mut Panel<'_>, name_of_next: &mut String) {
     let networks = panel.desk.networks().list().map(<[_]>::to_vec);
     if networks.as_ref().is_some_and(Vec::is_empty) {
-        ui.label(RichText::new("None yet. `tessera train FOLDER --elements NAME` makes a model of one, to be loaded here.").weak());
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new("None yet. A model of one is made by").weak());
+            ui.label(RichText::new("tessera train FOLDER --elements NAME").code());
+            ui.label(RichText::new("and loaded here.").weak());
+        });
     }
     let chosen = panel.desk.recognising().words_network().cloned();
     if let Some(missing) = chosen.as_ref().filter(|pair| pair.name.is_none()) {

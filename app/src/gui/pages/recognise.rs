@@ -27,7 +27,7 @@ use crate::session::desk::view::{LeftOut, Recognition, Tile};
 use crate::session::reports::listed;
 
 /// The share of the page's height that the pictures may take.
-const PICTURES: f32 = 0.36;
+const PICTURES: f32 = 0.44;
 /// The height of what stands above and below the rows of the table in its card, in points.
 const AROUND_ROWS: f32 = 70.0;
 /// The least share of the page's height that they take.

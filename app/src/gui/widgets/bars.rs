@@ -82,7 +82,7 @@ fn bar_ui(ui: &mut Ui, scale: BarScale, bar: &Bar<'_>, hover: &str) -> Response 
     let name = class_line(ui, bar.name, name_width - 24.0, text);
     painter.galley(pos2(left, rect.center().y - name.size().y / 2.0), name, text);
     let room = Rect::from_min_max(pos2(rect.left() + name_width, rect.top() + 4.0), pos2(rect.right() - value_width, rect.bottom() - 4.0));
-    painter.rect_filled(room, CornerRadius::same(3), theme::behind_pictures(ui).gamma_multiply(0.5));
+    painter.rect_filled(room, CornerRadius::same(3), theme::track(ui));
     let full = Rect::from_min_size(room.min, vec2(room.width() * scale.share(bar.score) as f32, room.height()));
     painter.rect_filled(full, CornerRadius::same(3), if is_best { bar.colour } else { bar.colour.gamma_multiply(0.55) });
     if let Some(before) = bar.before {

@@ -24,7 +24,7 @@ pub fn confusion_ui(ui: &mut Ui, report: &Report, scores: &[ClassScore], classes
     let n = classes.len();
     let side = if n <= 12 { 46.0 } else { 34.0 };
     let mut pressed = None;
-    ScrollArea::both().id_salt("confusion").max_height(560.0).auto_shrink([false, true]).show(ui, |ui| {
+    ScrollArea::both().id_salt("confusion").max_height(560.0).min_scrolled_height(560.0).auto_shrink([false, true]).show(ui, |ui| {
         let font = TextStyle::Small.resolve(ui.style());
         let text = ui.visuals().text_color();
         let columns: Vec<_> = classes.iter().map(|class| class_line(ui, &report.classes[*class], COLUMN, text)).collect();
@@ -50,8 +50,7 @@ pub fn confusion_ui(ui: &mut Ui, report: &Report, scores: &[ClassScore], classes
                 continue;
             }
             let share = if all == 0 { 0.0 } else { count as f32 / all as f32 };
-            let ground =
-                if count == 0 { theme::behind_pictures(ui).gamma_multiply(0.5) } else { theme::matrix_cell(ui, share, truth == given) };
+            let ground = if count == 0 { theme::track(ui) } else { theme::matrix_cell(ui, share, truth == given) };
             ui.painter().rect_filled(cell, CornerRadius::same(3), ground);
             if count == 0 {
                 continue;
@@ -101,7 +100,7 @@ pub fn classes_ui(ui: &mut Ui, report: &Report, scores: &[ClassScore], classes: 
             label.on_hover_text(hover);
         }
     }
-    ScrollArea::vertical().id_salt("classes").max_height(400.0).auto_shrink([false, true]).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("classes").max_height(400.0).min_scrolled_height(400.0).auto_shrink([false, true]).show(ui, |ui| {
         rows_ui(ui, ROW, classes.len(), |ui, i| {
             let (name, score) = (&report.classes[classes[i]], scores[classes[i]]);
             let (rect, response) = row_ui(ui, first + 3.0 * numbers, name);
@@ -123,22 +122,27 @@ pub fn classes_ui(ui: &mut Ui, report: &Report, scores: &[ClassScore], classes: 
 /// pressed: true class and given class.
 pub fn confusions_ui(ui: &mut Ui, report: &Report, confusions: &[Confusion]) -> Option<(String, String)> {
     let mut pressed = None;
-    ScrollArea::vertical().id_salt("worst").max_height(LISTED * (ROW + 3.0)).auto_shrink([false, true]).show(ui, |ui| {
-        rows_ui(ui, ROW, confusions.len(), |ui, i| {
-            let Confusion { truth, given, images, of } = confusions[i];
-            let (truth, given) = (&report.classes[truth], &report.classes[given]);
-            let words = format!("{images} of {of} images of {truth} were taken for {given}");
-            let (rect, response) = row_ui(ui, ui.available_width(), &words);
-            let (text, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
-            let number = one_line(ui, &format!("{images} of {of}"), NUMBER, weak);
-            ui.painter().galley(pos2(rect.left(), rect.center().y - number.size().y / 2.0), number, weak);
-            let pair = one_line(ui, &format!("{truth} ➡ {given}"), rect.width() - NUMBER, text);
-            ui.painter().galley(pos2(rect.left() + NUMBER, rect.center().y - pair.size().y / 2.0), pair, text);
-            if response.on_hover_text(words + "; press to see them").clicked() {
-                pressed = Some((truth.clone(), given.clone()));
-            }
+    ScrollArea::vertical()
+        .id_salt("worst")
+        .max_height(LISTED * (ROW + 3.0))
+        .min_scrolled_height(LISTED * (ROW + 3.0))
+        .auto_shrink([false, true])
+        .show(ui, |ui| {
+            rows_ui(ui, ROW, confusions.len(), |ui, i| {
+                let Confusion { truth, given, images, of } = confusions[i];
+                let (truth, given) = (&report.classes[truth], &report.classes[given]);
+                let words = format!("{images} of {of} images of {truth} were taken for {given}");
+                let (rect, response) = row_ui(ui, ui.available_width(), &words);
+                let (text, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
+                let number = one_line(ui, &format!("{images} of {of}"), NUMBER, weak);
+                ui.painter().galley(pos2(rect.left(), rect.center().y - number.size().y / 2.0), number, weak);
+                let pair = one_line(ui, &format!("{truth} ➡ {given}"), rect.width() - NUMBER, text);
+                ui.painter().galley(pos2(rect.left() + NUMBER, rect.center().y - pair.size().y / 2.0), pair, text);
+                if response.on_hover_text(words + "; press to see them").clicked() {
+                    pressed = Some((truth.clone(), given.clone()));
+                }
+            });
         });
-    });
     pressed
 }
 

@@ -188,9 +188,10 @@ fn paint(ui: &Ui, rect: Rect, cell: &Cell, is_selected: bool, is_hovered: bool, 
     painter.rect_filled(rect, rounding, ground);
     let caption = if cell.note.is_some() { CAPTION + NOTE } else { CAPTION };
     let picture = Rect::from_min_max(rect.min + Vec2::splat(PADDING), pos2(rect.max.x - PADDING, rect.max.y - PADDING - caption));
+    let shown = cell.thumbnail.as_ref().map_or(picture, |(_, size)| fitted(*size, picture));
     match &cell.thumbnail {
-        Some((texture, size)) => {
-            painter.image(*texture, fitted(*size, picture), WHOLE, Color32::WHITE);
+        Some((texture, _)) => {
+            painter.image(*texture, shown, WHOLE, Color32::WHITE);
         }
         None => {
             painter.rect_filled(picture, rounding, theme::behind_pictures(ui));
@@ -207,17 +208,16 @@ fn paint(ui: &Ui, rect: Rect, cell: &Cell, is_selected: bool, is_hovered: bool, 
         }
     }
     let font = TextStyle::Small.resolve(ui.style());
-    let mut x = picture.right() - 2.0;
+    let mut x = shown.right() - 2.0;
     for (sign, colour, _) in &cell.badges {
-        let centre = pos2(x - 8.0, picture.top() + 10.0);
+        let centre = pos2(x - 8.0, shown.top() + 10.0);
         painter.circle_filled(centre, 8.5, *colour);
         painter.text(centre, Align2::CENTER_CENTER, sign, font.clone(), theme::text_on(*colour));
         x -= 20.0;
     }
     if let Some((label, colour)) = &cell.label {
-        let galley = one_line(ui, label, picture.width() - 12.0, theme::text_on(*colour));
-        let spot =
-            Rect::from_min_size(pos2(picture.left() + 3.0, picture.bottom() - galley.size().y - 7.0), galley.size() + vec2(10.0, 4.0));
+        let galley = one_line(ui, label, picture.right() - shown.left() - 16.0, theme::text_on(*colour));
+        let spot = Rect::from_min_size(pos2(shown.left() + 3.0, shown.bottom() - galley.size().y - 7.0), galley.size() + vec2(10.0, 4.0));
         painter.rect_filled(spot, CornerRadius::same(8), *colour);
         painter.galley(spot.min + vec2(5.0, 2.0), galley, theme::text_on(*colour));
     }

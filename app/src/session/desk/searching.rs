@@ -149,7 +149,7 @@ fn readings(answer: &SearchAnswer, engine: Engine) -> Vec<String> {
 fn in_order_of(before: &[ItemId], images: &[ItemId]) -> Vec<ItemId> {
     let place: HashMap<ItemId, usize> = before.iter().enumerate().map(|(place, image)| (*image, place)).collect();
     let mut images = images.to_vec();
-    images.sort_by_key(|image| place.get(image).copied().unwrap_or(usize::MAX));
+    images.sort_by_cached_key(|image| place.get(image).copied().unwrap_or(usize::MAX));
     images
 }
 

@@ -24,7 +24,7 @@ use rayon::prelude::*;
 
 use super::accuracy::Estimate;
 use super::judge::corrected;
-use super::{Ckm, CkmOptions, Search};
+use super::{Ckm, CkmOptions, ElementKind, Search};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
@@ -81,6 +81,12 @@ impl Tuning {
     }
 }
 
+/// Options with more kinds.
+fn with_kinds(mut options: CkmOptions, kinds: &[ElementKind]) -> CkmOptions {
+    options.kinds.extend(kinds.iter().cloned());
+    options
+}
+
 /// Races options around `base`. `learn` trains a machine of given options on the training images,
 /// always the same ones. At most `steps` judgements of an image by one kind of elements are made
 /// (a shortlist judges by all kinds at once). When cancelled, it answers with the best so far, once
@@ -100,6 +106,10 @@ pub fn tune(
     progress: &Progress,
 ) -> Result<Tuning> {
     base.check()?;
+    // Kinds without pieces have no weight, and are no part of a race.
+    let (pieces, aside) = base.kinds.iter().cloned().partition::<Vec<_>, _>(|kind| kind.source.has_pieces());
+    let base = &CkmOptions { kinds: pieces, ..base.clone() };
+    base.check()?;
     let weights: Vec<f32> = base.kinds.iter().map(|kind| kind.kernel.weight).collect();
     let start = Setting { options: base.clone(), search: Search::Exact };
     let mut races =
@@ -113,7 +123,7 @@ pub fn tune(
             // Those without answers are left out, so positions move.
             let best = answered.iter().position(|entry| entry.number == best).unwrap_or(0);
             let told = |entry: &Entry| RacedSetting {
-                options: entry.setting.machine(),
+                options: with_kinds(entry.setting.machine(), &aside),
                 search: entry.setting.search,
                 accuracy: share(&entry.longest, objects),
                 judged: entry.longest.len(),

@@ -19,8 +19,9 @@
 //! What a class gets is again a sum of values of training images: see [`Alike`].
 //!
 //! Complexity: 0.3 ms for the features of an image and 0.1 ms to add their products; 0.1 s for the
-//! weights, at the first score after a change; 5 MB. Machines that were not judged take none of
-//! this.
+//! weights, at the first score after a change; 16 MB, and 9 KB for each class. Machines that were
+//! not judged take none of this for their scores, but advisers ask small ones for these values, too
+//! ([`Ckm::compares_wholes`]).
 
 mod features;
 mod sums;
@@ -37,9 +38,9 @@ pub(crate) use features::are_there;
 use features::{Features, WAVES, features, kept_part};
 use sums::{Solution, Sums, share, values_in_turn};
 
-/// Training images up to which advisers compare whole images where the recogniser itself does not:
-/// their sums take 0.4 ms an image.
-pub const AT_MOST: usize = 5000;
+/// Training images up to which whole images are compared where the recogniser's own scores do not
+/// need it: their sums take 0.4 ms an image.
+const AT_MOST: usize = 2000;
 
 /// What is known of a machine's whole images: made when it is first asked for, and kept up to date
 /// from then on. It is a function of the machine's images, so it takes no part in comparisons.
@@ -131,15 +132,18 @@ impl Ckm {
         }
     }
 
-    /// Makes what [`Ckm::whole_values`] needs and is not there yet, where there are at most
-    /// [`AT_MOST`] training images; returns whether it is there. O(1,152^2) for each image and
-    /// O(1,152^3).
-    pub fn prepare_whole(&self) -> bool {
-        let is_there = self.whole.sums.get().is_some() || self.sees_whole_images() && self.examples().count() <= AT_MOST;
-        if is_there {
+    /// Whether [`Ckm::scores_and_whole`] compares whole images: where scores do, or where there are
+    /// some training images, but no more than 2,000.
+    pub fn compares_wholes(&self) -> bool {
+        let are_few = || !self.classes.is_empty() && self.classes.iter().map(|class| class.examples.len()).sum::<usize>() <= AT_MOST;
+        self.sees_whole_images() && (self.terms.whole() > 0.0 || are_few())
+    }
+
+    /// As [`Ckm::prepare`], for [`Ckm::scores_and_whole`].
+    pub fn prepare_with_whole(&self) {
+        if self.compares_wholes() {
             self.solution();
         }
-        is_there
     }
 
     fn sums(&self) -> &Sums {
@@ -195,19 +199,24 @@ impl Ckm {
         wanted.flat_map_iter(|(_, images)| values(images)).collect()
     }
 
-    /// For each of some training images what [`Ckm::whole_values`] of a machine would be that holds
-    /// only those of them that come before it. Nothing where whole images have no value, and of
-    /// more than [`AT_MOST`] images.
+    /// For each of some training images in order, what [`Ckm::whole_values`] of a machine would be
+    /// that holds only those of them that come before it: one value for each class of this machine,
+    /// 0 where none of its images came before. No values of images that it does not have, where
+    /// whole images have none, and of more than 2,000 images.
     /// O(images^2 * (1,152 + images + classes)).
     pub fn whole_values_in_turn(&self, order: &[ItemId]) -> Vec<Vec<f64>> {
+        let mut values = vec![Vec::new(); order.len()];
         if !self.sees_whole_images() || order.len() > AT_MOST {
-            return vec![Vec::new(); order.len()];
+            return values;
         }
         let of: BTreeMap<ItemId, (ClassId, &Example)> = self.examples().map(|(class, example)| (example.id, (class, example))).collect();
-        let images = order.iter().filter_map(|id| of.get(id));
+        let known = || order.iter().enumerate().filter_map(|(turn, id)| Some((turn, of.get(id)?)));
         let images: Vec<(usize, Features)> =
-            images.map(|(class, example)| (class.index(), features(&example.elements.get(), &self.options.kinds))).collect();
-        values_in_turn(self.classes.len(), &images)
+            known().map(|(_, (class, example))| (class.index(), features(&example.elements.get(), &self.options.kinds))).collect();
+        for ((turn, _), found) in known().zip(values_in_turn(self.classes.len(), &images)) {
+            values[turn] = found;
+        }
+        values
     }
 
     /// What the likeness of whole images adds to the score of each of `classes`: the total, and the

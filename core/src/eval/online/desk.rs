@@ -119,8 +119,9 @@ pub fn desks(
     let Some(first) = things.all.first() else { return Err(Error::value("desk", "things to label", "none")) };
     let dimension = first.views.whole.len();
     let advisers = only.map_or_else(|| things.advisers(), <[AdviserKind]>::to_vec);
-    let asks_recogniser = [AdviserKind::Recogniser, AdviserKind::WholeImages].iter().any(|kind| advisers.contains(kind));
-    let judged = if asks_recogniser { things.judged(&places, progress)? } else { None };
+    let compares_wholes = advisers.contains(&AdviserKind::WholeImages);
+    let asks_recogniser = compares_wholes || advisers.contains(&AdviserKind::Recogniser);
+    let judged = if asks_recogniser { things.judged(&places, compares_wholes, progress)? } else { None };
     let mut classes: Vec<ClassId> = things.all.iter().map(|thing| thing.class).collect();
     classes.sort_unstable();
     classes.dedup();

@@ -161,13 +161,18 @@ impl DeskItems {
     }
 
     /// The scores of each item by a recogniser that has learned the items before it, in each of
-    /// these orders, and its values of whole images: `(items, orders)`, by position. On all
-    /// threads. O(items^2) comparisons of images, O(orders * items^2) steps for each element, and
-    /// O(orders * items^3).
+    /// these orders, and its values of whole images if wanted: `(items, orders)`, by position. On
+    /// all threads. O(items^2) comparisons of images, O(orders * items^2) steps for each element,
+    /// and O(orders * items^3).
     ///
     /// # Errors
     /// [`Error::Cancelled`].
-    pub(super) fn judged(&self, orders: &[Vec<usize>], progress: &Progress) -> Result<Option<Vec<Vec<(Scores, Vec<f64>)>>>> {
+    pub(super) fn judged(
+        &self,
+        orders: &[Vec<usize>],
+        compares_wholes: bool,
+        progress: &Progress,
+    ) -> Result<Option<Vec<Vec<(Scores, Vec<f64>)>>>> {
         let Some(ckm) = &self.pieces else { return Ok(None) };
         let turn_of = |places: &Vec<usize>| {
             let mut turn = vec![0; places.len()];
@@ -184,8 +189,9 @@ impl DeskItems {
         };
         let scores: Vec<Vec<Scores>> = (0..self.all.len()).into_par_iter().map(judge).collect::<Result<_>>()?;
         let in_turn = |places: &Vec<usize>| -> Result<Vec<Vec<f64>>> {
-            if progress.is_cancelled() {
-                return Err(Error::Cancelled);
+            progress.steps(0)?;
+            if !compares_wholes {
+                return Ok(vec![Vec::new(); places.len()]);
             }
             Ok(ckm.whole_values_in_turn(&places.iter().map(|place| ItemId(*place as u32)).collect::<Vec<_>>()))
         };

@@ -15,7 +15,7 @@ use super::suggester::{LEARNED, ensemble};
 use super::suggestion::{Vote, votes};
 use super::views::{ViewMaker, opinions};
 use crate::advise::{Ensemble, LearnedLabel, Opinion, Recognised, Views};
-use crate::ckm::{Ckm, Example, Without, whole};
+use crate::ckm::{Ckm, Example, Without};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
 use crate::library::Library;
@@ -186,8 +186,9 @@ impl Review {
         let mut dealt: HashMap<&str, usize> = HashMap::new();
         let mut cases = Vec::with_capacity(order.len());
         // All at once, as the images of an object are left out together.
-        let are_few = examples.len() <= whole::AT_MOST;
-        let whole = if are_few { self.ckm.held_out_whole_values(|_| !progress.is_cancelled()) } else { BTreeMap::new() };
+        progress.begin("Comparing whole images", 0);
+        let is_wanted = |_| !progress.is_cancelled();
+        let whole = if self.ckm.compares_wholes() { self.ckm.held_out_whole_values(is_wanted) } else { BTreeMap::new() };
         progress.begin("Asking the recogniser about every label", order.len() as u64);
         for (id, label, views) in &order {
             if progress.step().is_err() {
@@ -205,8 +206,9 @@ impl Review {
             };
             let without = group.map_or(Without::Image(*id), Without::Group);
             let recognised = examples.get(id).map_or_else(Recognised::default, |example| {
-                let scores = self.ckm.scores(&example.elements.get(), without);
-                opinions(&self.ckm, &scores, whole.get(id).map_or(&[], Vec::as_slice), classes)
+                let elements = example.elements.get();
+                let whole = whole.get(id).filter(|_| !elements.lacks_network());
+                opinions(&self.ckm, &self.ckm.scores(&elements, without), whole.map_or(&[], Vec::as_slice), classes)
             });
             let class = ClassId(classes.binary_search(label).unwrap_or_default() as u32);
             let lesson = LearnedLabel { item: *id, class, views: Views { recognised, ..views.clone() } };

@@ -30,6 +30,7 @@ pub const LEARNED: usize = 2000;
 /// Labels whose images are looked at between two moments in which the library is free, and how long
 /// such a moment lasts: whoever waits for the library has it then.
 const TURN: usize = 64;
+/// See [`TURN`]. A thread that only yields takes the library again before one that waits wakes up.
 const FREE: Duration = Duration::from_micros(100);
 
 /// An ensemble that follows a library's labels.
@@ -65,8 +66,8 @@ pub struct FreshLabels {
     passed: Vec<(ItemId, String)>,
 }
 
-/// What advisers need of a library at one moment. The library itself is not needed to learn and to
-/// suggest.
+/// What advisers need of a library: its state at one moment, and the views and the recogniser of
+/// then or a little later. The library itself is not needed to learn and to suggest.
 pub struct LabelSnapshot {
     state: State,
     ckm: Arc<Ckm>,
@@ -149,10 +150,8 @@ impl Suggester {
         let FreshLabels { state, fresh, passed } = labels;
         let (mut told, mut rest) = (Vec::with_capacity(fresh.len()), fresh.into_iter());
         while rest.len() > 0 {
-            if !told.is_empty() {
-                std::thread::sleep(FREE);
-            }
             told.extend(self.told(&hold(library), &state, rest.by_ref().take(TURN)));
+            std::thread::sleep(FREE);
         }
         LabelSnapshot { ckm: Arc::clone(hold(library).recogniser().ckm()), fresh: told, passed, state }
     }
@@ -185,8 +184,7 @@ impl Suggester {
         let (before, asked) = fresh.split_at(fresh.len() - n_judged);
         // Once, before several threads ask.
         if !asked.is_empty() {
-            moment.ckm.prepare();
-            moment.ckm.prepare_whole();
+            moment.ckm.prepare_with_whole();
         }
         progress.begin("Asking the recogniser", n_judged as u64);
         let judge = |(id, class, _): &&(ItemId, String, Views)| {
@@ -291,9 +289,8 @@ impl Suggester {
 
     /// The recogniser's opinions on an image, with that image left out.
     fn judge(&self, ckm: &Ckm, id: ItemId, elements: &Elements) -> Recognised {
-        let without = Without::Image(id);
-        let whole = if ckm.prepare_whole() { ckm.whole_values(elements, without) } else { Vec::new() };
-        opinions(ckm, &ckm.scores(elements, without), &whole, &self.classes)
+        let (scores, whole) = ckm.scores_and_whole(elements, Without::Image(id));
+        opinions(ckm, &scores, &whole, &self.classes)
     }
 }
 

@@ -42,8 +42,8 @@ fn dimension(is_learned: bool) -> usize {
     if is_learned { Glimpse::VIEW } else { VALUES }
 }
 
-/// The recogniser's opinions on an image by its scores and values of whole images, with classes
-/// numbered by their positions in `classes`.
+/// The recogniser's opinions on an image by its scores and values of whole images, of which there
+/// may be none, with classes numbered by their positions in `classes`.
 pub(super) fn opinions(ckm: &Ckm, scores: &Scores, whole: &[f64], classes: &[String]) -> Recognised {
     let number = |own: ClassId| {
         let name = &ckm.classes().get(own.index())?.name;

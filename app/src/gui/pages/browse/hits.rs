@@ -114,8 +114,10 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         let like = hits.like.as_ref().map_or_else(String::new, |like| format!(" that look like {}", like.short_name()));
         let some = hits.images.len() - hits.with_all;
         if hits.with_all > 0 && some > 0 && hits.like.is_none() {
-            ui.label(RichText::new(format!("{} with all words{of}", count(hits.with_all, "image"))).strong());
-            ui.label(RichText::new(format!("and {} with some", grouped(some))).weak());
+            let (all, others) =
+                if query.split_whitespace().nth(1).is_some() { (" with all words", "with some") } else { ("", "that may fit") };
+            ui.label(RichText::new(format!("{}{all}{of}", count(hits.with_all, "image"))).strong());
+            ui.label(RichText::new(format!("and {} {others}", grouped(some))).weak());
         } else {
             ui.label(RichText::new(format!("{}{of}{like}", count(hits.images.len(), "image"))).strong());
         }
@@ -264,6 +266,7 @@ fn thumbs_ui(ui: &mut Ui, panel: &mut Panel<'_>, query: &str, hit: &SearchHit, a
         // A child of the tile, so that it does not move the next tile.
         let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(place).id_salt((hit.image.0, words)));
         inside.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+        (inside.spacing_mut().button_padding, inside.spacing_mut().interact_size.y) = (vec2(4.0, 1.0), THUMB.y);
         let button = match is_said {
             true => egui::Button::new(RichText::new(words).color(theme::text_on(colour))).fill(colour),
             false => egui::Button::new(words),

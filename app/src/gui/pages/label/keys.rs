@@ -33,18 +33,17 @@ pub(super) fn pressed_with(ui: &Ui, held: Modifiers, wanted: Key) -> bool {
     })
 }
 
-/// Letters typed right after A or X: the user probably wanted to type a class that begins with A or
-/// X.
+/// Letters typed right after X: the user probably wanted to type a class that begins with X.
 #[derive(Default)]
 pub(super) struct Burst {
-    /// The time of A, X or the last of these letters, in seconds of the window's clock.
+    /// The time of X or of the last of these letters, in seconds of the window's clock.
     last: f64,
     /// Whether letters followed.
     has_letters: bool,
 }
 
 impl Burst {
-    /// Notes that A or X was pressed and performed.
+    /// Notes that X was pressed and performed.
     pub(super) fn begin(&mut self, ui: &Ui) {
         *self = Self { last: ui.input(|input| input.time), has_letters: false };
     }
@@ -57,14 +56,11 @@ impl Burst {
             self.has_letters = false;
             return false;
         }
-        let is_other = |c: char| c.is_alphabetic() && !"aAxX".contains(c);
+        let is_other = |c: char| c.is_alphabetic() && !"xX".contains(c);
         if ui.input(|input| input.events.iter().any(|event| matches!(event, Event::Text(text) if text.contains(is_other)))) {
             self.last = now;
             if !std::mem::replace(&mut self.has_letters, true) {
-                panel
-                    .view
-                    .toasts
-                    .note("A accepts and X rejects at once, and Backspace takes that back; Tab or / begins a class that begins so");
+                panel.view.toasts.note("X rejects at once, and Backspace takes that back; Tab or / begins a class that begins so");
             }
         }
         self.has_letters

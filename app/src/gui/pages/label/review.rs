@@ -101,11 +101,11 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, n: usize, place: u
         }
         return;
     }
-    if view.field.begin(ui, &["a"]) {
+    if view.field.begin(ui, &[]) {
         return;
     }
     let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
-    if pressed(ui, Key::A) || !has_focus && pressed(ui, Key::Enter) {
+    if !has_focus && pressed(ui, Key::Enter) {
         if is_read {
             keep(panel, doubt);
         }
@@ -134,7 +134,7 @@ pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView) 
             ui.add(egui::Label::new(RichText::new(label).size(24.0).strong()).truncate());
             let words = format!("its label, {:.0} % likely", 100.0 * chance);
             ui.label(RichText::new(words).weak()).on_hover_text("The chance given to it by advisers that never saw its object");
-            let hover = format!("It is {label}, and none of the classes below (Enter or A)");
+            let hover = format!("It is {label}, and none of the classes below (Enter)");
             if main_button(ui, &format!("Keep {label}")).on_hover_text(hover).clicked() && is_read {
                 keep(panel, doubt);
             }

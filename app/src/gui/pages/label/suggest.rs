@@ -135,7 +135,7 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
 fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labelling, id: ItemId, ranking: &[(String, f64)], is_read: bool) {
     // Without a suggestion there is nothing to accept or reject, so A and X begin a class.
     let has_classes = panel.state().is_some_and(|state| !state.classes().is_empty());
-    let taken: &[&str] = if ranking.is_empty() && !(has_classes && labelling.is_computing) { &[] } else { &["a", "x"] };
+    let taken: &[&str] = if ranking.is_empty() && !(has_classes && labelling.is_computing) { &[] } else { &["x"] };
     if !is_free(ui, panel) {
         return;
     }
@@ -169,10 +169,10 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labell
     }
     let chosen = ranking.get(view.chosen).map(|(class, _)| class.clone()).filter(|_| counts);
     let presses = view.moves + 1;
-    if let Some(says_so) = [Key::A, Key::X].into_iter().find(|key| pressed(ui, *key)) {
+    if pressed(ui, Key::X) {
         if let Some(class) = chosen {
             view.burst.begin(ui);
-            panel.ask(if says_so == Key::A { Command::LabelNext(vec![id], class, presses) } else { Command::Reject(id, class) });
+            panel.ask(Command::Reject(id, class));
         }
     } else if !has_focus && pressed(ui, Key::Enter) {
         if let Some(class) = chosen {
@@ -246,7 +246,7 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
             let is_read = view.reading.is_settled(ui);
             ui.add_enabled_ui(!labelling.is_saving && is_read, |ui| {
                 ui.horizontal_wrapped(|ui| {
-                    if main_button(ui, "Accept").on_hover_text("Enter or A").clicked() {
+                    if main_button(ui, "Accept").on_hover_text("Enter").clicked() {
                         panel.ask(Command::LabelNext(vec![id], best.clone(), 1));
                     }
                     let hover = format!("It is not {best}, and is not called that again (X)");
@@ -296,7 +296,7 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
         }
     });
     let words = "Enter accepts, Up and Down go through the suggestions, X rejects, Shift+X rejects all, Space skips, Backspace goes back. A digit gives the class \
-                 that has it here and in Browse; other letters begin a class, Tab or / one that begins with a or x.";
+                 that has it here and in Browse; other letters begin a class, Tab or / one that begins with x.";
     ui.label(RichText::new(words).small().weak());
 }
 

@@ -21,7 +21,7 @@ use crate::gui::widgets::{WHOLE, fitted};
 use crate::gui::words::count;
 
 /// The share of the shorter side that the whole map takes.
-const FILLED: f32 = 0.94;
+const FILLED: f32 = 0.88;
 /// The farthest view, and the nearest one of few points; of many the one where a few are left.
 const ZOOMS: [f32; 2] = [0.5, 6.0];
 /// How much the wheel zooms.
