@@ -33,8 +33,8 @@ pub(super) fn class_menu(words: &str) -> MenuButton<'_> {
 }
 
 /// Shows all classes but those that the typed text takes out. Returns the one that was pressed; or,
-/// when Enter was, the one that arrows moved to, the one of the typed name, or else a new one of
-/// it. `now` is the class that is marked.
+/// when Enter was, the one that arrows moved to, the one of the typed name, the first that begins
+/// so, or else a new one of that name. `now` is the class that is marked.
 pub(super) fn class_picker_ui(ui: &mut Ui, panel: &Panel<'_>, now: Option<&str>) -> Option<String> {
     let id = ui.scope_id().with("class picker");
     let frame = ui.ctx().cumulative_frame_nr();
@@ -62,6 +62,9 @@ pub(super) fn class_picker_ui(ui: &mut Ui, panel: &Panel<'_>, now: Option<&str>)
     let listed: Vec<&String> = classes.iter().filter(|class| filter.fits(class)).collect();
     let name = text.trim();
     let exact = place_of_class(&listed, name);
+    let small = name.to_lowercase();
+    let begun = || listed.iter().position(|class| class.to_lowercase().starts_with(&small));
+    let typed = exact.or_else(|| if name.is_empty() { None } else { begun() });
     let new = Some(name).filter(|name| !name.is_empty() && exact.is_none());
     if !listed.is_empty() && (down || up) {
         let last = listed.len() - 1;
@@ -80,7 +83,7 @@ pub(super) fn class_picker_ui(ui: &mut Ui, panel: &Panel<'_>, now: Option<&str>)
     }
     area.show(ui, |ui| {
         rows_ui(ui, ROW, listed.len(), |ui, i| {
-            if row_ui(ui, panel, listed[i], now == Some(listed[i].as_str()), moved == Some(i)) {
+            if row_ui(ui, panel, listed[i], now == Some(listed[i].as_str()), moved.or(typed) == Some(i)) {
                 chosen = Some(listed[i].clone());
             }
         });
@@ -91,7 +94,7 @@ pub(super) fn class_picker_ui(ui: &mut Ui, panel: &Panel<'_>, now: Option<&str>)
         chosen = Some(new.to_owned());
     }
     if field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
-        let meant = moved.or(exact).and_then(|place| listed.get(place)).map(|class| (*class).clone());
+        let meant = moved.or(typed).and_then(|place| listed.get(place)).map(|class| (*class).clone());
         chosen = chosen.or(meant).or_else(|| new.map(str::to_owned));
         if chosen.is_none() {
             field.request_focus();

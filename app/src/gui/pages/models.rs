@@ -45,10 +45,21 @@ impl PageUi for ModelsView {
                     count(labelled, "image"),
                     panel.view.shown.census().classes.len()
                 ));
-                if panel.desk.recognising().loaded_model().is_none() {
-                    ui.colored_label(theme::good(ui), "Answers come from it.");
-                } else if ui.button("Recognise with it again").clicked() {
-                    panel.ask(Command::UseLibrary);
+                match panel.desk.recognising().loaded_model().map(str::to_owned) {
+                    None if labelled == 0 => {
+                        ui.label(RichText::new("It answers once images have classes.").weak());
+                    }
+                    None => {
+                        ui.colored_label(theme::good(ui), "Answers come from it.");
+                    }
+                    Some(name) => {
+                        ui.horizontal_wrapped(|ui| {
+                            ui.colored_label(theme::good(ui), format!("Answers come from the loaded model {name}."));
+                            if ui.button("Use this library's again").clicked() {
+                                panel.ask(Command::UseLibrary);
+                            }
+                        });
+                    }
                 }
                 ui.horizontal_wrapped(|ui| {
                     if main_button(ui, "Save in this library").on_hover_text("Under today's state, to compare with later").clicked() {
