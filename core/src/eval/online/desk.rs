@@ -5,9 +5,8 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::orders::StreamOrder;
-use super::things::DeskItems;
+use super::things::{DeskItems, JudgedItem};
 use crate::advise::{AdviserKind, Ensemble, Times, recognised};
-use crate::ckm::Scores;
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
 use crate::progress::Progress;
@@ -170,7 +169,7 @@ fn sitting<'a>(
     things: &DeskItems,
     mut ensemble: Ensemble,
     places: &[usize],
-    judged: impl Fn(usize) -> Option<&'a (Scores, Vec<f64>)>,
+    judged: impl Fn(usize) -> Option<&'a JudgedItem>,
     progress: &Progress,
 ) -> Result<Sitting> {
     let n = ensemble.kinds().len();
@@ -182,7 +181,7 @@ fn sitting<'a>(
         progress.step()?;
         let thing = &things.all[place];
         let mut views = thing.views.clone();
-        if let (Some((scores, whole)), Some(pieces)) = (judged(place), &things.pieces) {
+        if let (Some(JudgedItem { scores, whole }), Some(pieces)) = (judged(place), &things.pieces) {
             // The machine has all classes, by name; here they are numbered as they come.
             let first = |own: ClassId| pieces.classes().get(own.index()).and_then(|class| class.examples.first());
             let number =

@@ -41,6 +41,13 @@ pub struct DeskItems {
     pub failed: Vec<super::super::Failed>,
 }
 
+/// What a recogniser says of an item that has learned those before it.
+pub(super) struct JudgedItem {
+    pub(super) scores: Scores,
+    /// Its values of whole images; none where they are not compared.
+    pub(super) whole: Vec<f64>,
+}
+
 /// Gives the values of a picture that views are made of.
 pub type PictureValues<'a> = dyn Fn(&RgbImage) -> Result<Vec<f64>> + Sync + 'a;
 
@@ -167,12 +174,7 @@ impl DeskItems {
     ///
     /// # Errors
     /// [`Error::Cancelled`].
-    pub(super) fn judged(
-        &self,
-        orders: &[Vec<usize>],
-        compares_wholes: bool,
-        progress: &Progress,
-    ) -> Result<Option<Vec<Vec<(Scores, Vec<f64>)>>>> {
+    pub(super) fn judged(&self, orders: &[Vec<usize>], compares_wholes: bool, progress: &Progress) -> Result<Option<Vec<Vec<JudgedItem>>>> {
         let Some(ckm) = &self.pieces else { return Ok(None) };
         let turn_of = |places: &Vec<usize>| {
             let mut turn = vec![0; places.len()];
@@ -196,8 +198,9 @@ impl DeskItems {
             Ok(ckm.whole_values_in_turn(&places.iter().map(|place| ItemId(*place as u32)).collect::<Vec<_>>()))
         };
         let mut whole: Vec<Vec<Vec<f64>>> = orders.par_iter().map(in_turn).collect::<Result<_>>()?;
-        let mut joined = |(place, scores): (usize, Vec<Scores>)| -> Vec<(Scores, Vec<f64>)> {
-            let with_whole = |(order, scores): (usize, Scores)| (scores, std::mem::take(&mut whole[order][turns[order][place]]));
+        let mut joined = |(place, scores): (usize, Vec<Scores>)| -> Vec<JudgedItem> {
+            let with_whole =
+                |(order, scores): (usize, Scores)| JudgedItem { scores, whole: std::mem::take(&mut whole[order][turns[order][place]]) };
             scores.into_iter().enumerate().map(with_whole).collect()
         };
         Ok(Some(scores.into_iter().enumerate().map(&mut joined).collect()))
