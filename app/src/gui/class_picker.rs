@@ -63,8 +63,8 @@ pub(super) fn class_picker_ui(ui: &mut Ui, panel: &Panel<'_>, now: Option<&str>)
     let name = text.trim();
     let exact = place_of_class(&listed, name);
     let small = name.to_lowercase();
-    let begun = || listed.iter().position(|class| class.to_lowercase().starts_with(&small));
-    let typed = exact.or_else(|| if name.is_empty() { None } else { begun() });
+    let begins = |class: &&String| !small.is_empty() && class.to_lowercase().starts_with(&small);
+    let typed = exact.or_else(|| listed.iter().position(begins));
     let new = Some(name).filter(|name| !name.is_empty() && exact.is_none());
     if !listed.is_empty() && (down || up) {
         let last = listed.len() - 1;

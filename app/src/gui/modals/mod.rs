@@ -15,7 +15,7 @@ mod path;
 mod restore_backup;
 mod settings;
 
-use egui::{Align, Context, CornerRadius, Frame, Id, Key, Layout, Margin, Modal as Front, Modifiers, Ui};
+use egui::{Align, Context, CornerRadius, Frame, Id, Layout, Margin, Modal as Front, Ui};
 
 use super::modal::Modal;
 use super::panel::Panel;
@@ -76,13 +76,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
         }
     });
     // A click beside it must not lose what was chosen there.
-    let is_left = match modal {
-        Modal::Import => {
-            let is_free = response.is_top_modal && !response.any_popup_open;
-            response.response.should_close() || is_free && ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
-        }
-        _ => response.should_close(),
-    };
+    let is_left = response.should_close() && !(modal == Modal::Import && response.backdrop_response.clicked());
     if response.inner || is_left {
         if modal == Modal::ClassFolders {
             panel.ask(Command::PreviewExport(None));

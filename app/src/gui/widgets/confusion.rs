@@ -122,27 +122,23 @@ pub fn classes_ui(ui: &mut Ui, report: &Report, scores: &[ClassScore], classes: 
 /// pressed: true class and given class.
 pub fn confusions_ui(ui: &mut Ui, report: &Report, confusions: &[Confusion]) -> Option<(String, String)> {
     let mut pressed = None;
-    ScrollArea::vertical()
-        .id_salt("worst")
-        .max_height(LISTED * (ROW + 3.0))
-        .min_scrolled_height(LISTED * (ROW + 3.0))
-        .auto_shrink([false, true])
-        .show(ui, |ui| {
-            rows_ui(ui, ROW, confusions.len(), |ui, i| {
-                let Confusion { truth, given, images, of } = confusions[i];
-                let (truth, given) = (&report.classes[truth], &report.classes[given]);
-                let words = format!("{images} of {of} images of {truth} were taken for {given}");
-                let (rect, response) = row_ui(ui, ui.available_width(), &words);
-                let (text, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
-                let number = one_line(ui, &format!("{images} of {of}"), NUMBER, weak);
-                ui.painter().galley(pos2(rect.left(), rect.center().y - number.size().y / 2.0), number, weak);
-                let pair = one_line(ui, &format!("{truth} ➡ {given}"), rect.width() - NUMBER, text);
-                ui.painter().galley(pos2(rect.left() + NUMBER, rect.center().y - pair.size().y / 2.0), pair, text);
-                if response.on_hover_text(words + "; press to see them").clicked() {
-                    pressed = Some((truth.clone(), given.clone()));
-                }
-            });
+    let height = LISTED * (ROW + 3.0);
+    ScrollArea::vertical().id_salt("worst").max_height(height).min_scrolled_height(height).auto_shrink([false, true]).show(ui, |ui| {
+        rows_ui(ui, ROW, confusions.len(), |ui, i| {
+            let Confusion { truth, given, images, of } = confusions[i];
+            let (truth, given) = (&report.classes[truth], &report.classes[given]);
+            let words = format!("{images} of {of} images of {truth} were taken for {given}");
+            let (rect, response) = row_ui(ui, ui.available_width(), &words);
+            let (text, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
+            let number = one_line(ui, &format!("{images} of {of}"), NUMBER, weak);
+            ui.painter().galley(pos2(rect.left(), rect.center().y - number.size().y / 2.0), number, weak);
+            let pair = one_line(ui, &format!("{truth} ➡ {given}"), rect.width() - NUMBER, text);
+            ui.painter().galley(pos2(rect.left() + NUMBER, rect.center().y - pair.size().y / 2.0), pair, text);
+            if response.on_hover_text(words + "; press to see them").clicked() {
+                pressed = Some((truth.clone(), given.clone()));
+            }
         });
+    });
     pressed
 }
 

@@ -133,7 +133,7 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
 }
 
 fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labelling, id: ItemId, ranking: &[(String, f64)], is_read: bool) {
-    // Without a suggestion there is nothing to accept or reject, so A and X begin a class.
+    // Without a suggestion there is nothing to accept or reject, so X begins a class.
     let has_classes = panel.state().is_some_and(|state| !state.classes().is_empty());
     let taken: &[&str] = if ranking.is_empty() && !(has_classes && labelling.is_computing) { &[] } else { &["x"] };
     if !is_free(ui, panel) {
