@@ -245,18 +245,15 @@ def test_queries_of_another_shape_are_refused():
 
 
 def test_trees_tell_their_progress_and_are_cancelled():
-    # What has ended before it was looked at is not cancelled any more: with more points it is looked at in time.
+    # What has ended before it was looked at is neither told nor cancelled: with more points it is looked at in time.
     sizes = [30_000 * 2**i for i in range(6)]
     for make in [lambda told: CoverTreeNeighbors(progress=told), lambda told: CanopyMixture(40, method="canopy2", max_iter=1, progress=told)]:
-        steps = set()
-        make(lambda *step: steps.add(step)).fit(points(sizes[0], 8))
-        assert "Building a cover tree" in {stage for stage, _, _ in steps}
 
         def stop(stage, done, total):
             if stage == "Building a cover tree":
                 raise KeyError(stage)
 
-        with pytest.raises(KeyError):
+        with pytest.raises(KeyError, match="Building a cover tree"):
             for size in sizes:
                 make(stop).fit(points(size, 8))
 
