@@ -86,8 +86,8 @@ pub enum Command {
     /// Hide images and move their files to the bin of the system, as long as those that are kept in
     /// their place are there.
     RemoveToBin(Vec<Clearance>),
-    /// Move one of several files of an image to the bin of the system.
-    FileToBin(ItemId, PathBuf),
+    /// Move files to the bin of the system, each one of several files of its image.
+    FilesToBin(Vec<(ItemId, PathBuf)>),
     /// Bring removed images back.
     Restore(Vec<ItemId>),
     /// Purge images for good.
@@ -203,6 +203,13 @@ pub enum Command {
     UseWordsNetwork(Option<String>),
     /// Recognise an image.
     Recognise(ImageQuery),
+    /// Recognise all images of a folder.
+    RecogniseFolder(PathBuf),
+    /// Drop the answers about the images of a folder.
+    CloseRecognisedFolder,
+    /// Write the answers about the images of a folder as a table; this share of the images of the
+    /// classes is to be answered.
+    SaveAnswers(PathBuf, Option<f64>),
     /// Paint the best virtual instance of the recognised image as a collage.
     DrawCollage,
     /// Score the recognised image without one more training image.
@@ -329,6 +336,8 @@ pub enum Written {
     Explanation,
     /// The pasted picture that was recognised, which is then taken in.
     Picture,
+    /// The answers about the images of a folder.
+    Answers,
 }
 
 /// What is exported, and in which format.
@@ -364,11 +373,13 @@ impl Command {
                 | Self::RestoreBackup(_)
                 | Self::GiveUpImport
                 | Self::SaveReport(_)
+                | Self::CloseRecognisedFolder
+                | Self::SaveAnswers(..)
                 | Self::Label(..)
                 | Self::Caption(..)
                 | Self::Remove(_)
                 | Self::RemoveToBin(_)
-                | Self::FileToBin(..)
+                | Self::FilesToBin(_)
                 | Self::Restore(_)
                 | Self::NewClass(_)
                 | Self::RenameClass(..)
@@ -419,6 +430,7 @@ impl Command {
             replaced if replaced.is_replaced() => return None,
             Self::Forget(images) => format!("Forgetting {}", count(images.len(), "image")),
             Self::TakeIn(file, _) | Self::KeepPicture(file, _) => format!("Taking in {}", display_name(file)),
+            Self::RecogniseFolder(folder) => format!("Recognising {}", display(folder)),
             Self::Import { folder, .. } => format!("Importing {}", display(folder)),
             Self::ImportPlanned(_) => "Importing the folder that was shown".into(),
             Self::Rescan | Self::RetrySkipped => "Looking for changes in all folders".into(),

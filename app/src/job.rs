@@ -32,6 +32,8 @@ pub enum JobKind {
     Judge,
     /// Recognises an image.
     Recognise,
+    /// Recognises the images of a folder.
+    RecogniseFolder,
     /// Saves the recogniser as a model.
     SaveModel,
     /// Loads a model.
@@ -108,6 +110,7 @@ impl JobKind {
             Self::Relocate => "Relocating",
             Self::Judge => "Judging the recogniser",
             Self::Recognise => "Recognising",
+            Self::RecogniseFolder => "Recognising a folder",
             Self::SaveModel => "Saving the model",
             Self::LoadModel => "Loading the model",
             Self::AddNetwork => "Trying the network",
@@ -147,6 +150,7 @@ impl JobKind {
         match self {
             Self::Open
             | Self::Recognise
+            | Self::RecogniseFolder
             | Self::LoadModel
             | Self::DrawExplanation
             | Self::DrawCollage

@@ -4,14 +4,16 @@ usage: neighbours.py CORPUS.npy QUERIES.npy VALIDATION.npy --tessera target/rele
 The files hold matrices of f32, a row for each point. Tessera chooses its options on the validation queries (`tessera eval ann`). Of each
 peer a grid of settings is tried, and for each recall of the 10 nearest the fastest that reaches it *on the queries themselves* is printed,
 which favours the peers. All times are the fastest of three passes, in seconds for 1,000 queries. Tessera, LoRANN and MRPT are asked one
-query at a time; faiss, hnswlib and ScaNN all at once, which is faster.
+query at a time; faiss, hnswlib and ScaNN all at once, which is faster. `mb` is the index as it is saved, with its vectors, in 10^6 bytes.
 needs: pip install numpy faiss-cpu hnswlib lorann mrpt scann      (mrpt and lorann compile for minutes)
 """
 
 import argparse
 import json
 import os
+import pathlib
 import subprocess
+import tempfile
 import time
 
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -22,12 +24,18 @@ K = 10
 WANTED = (0.8, 0.9, 0.95, 0.99)
 
 
+def saved(save):
+    with tempfile.TemporaryDirectory() as folder:
+        save(os.path.join(folder, "index"))
+        return sum(file.stat().st_size for file in pathlib.Path(folder).rglob("*") if file.is_file())
+
+
 def ivf(points, queries):
     lists = int(4 * len(points) ** 0.5)
     index = faiss.IndexIVFFlat(faiss.IndexFlatL2(points.shape[1]), points.shape[1], lists)
     index.train(points)
     index.add(points)
-    yield None
+    yield lambda: faiss.serialize_index(index).nbytes
     for probes in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128):
         index.nprobe = probes
         yield f"{lists} lists, {probes} probes", lambda: index.search(queries, K)[1]
@@ -40,7 +48,7 @@ def refined(factory):
         index = faiss.index_factory(dimension, factory.format(halves=halves, axes=min(64, dimension)))
         index.train(points)
         index.add(points)
-        yield None
+        yield lambda: faiss.serialize_index(index).nbytes
         inner = faiss.extract_index_ivf(index)
         for probes in (2, 4, 8, 12, 16, 24, 32, 64):
             for times in (2, 4, 8, 16):
@@ -57,7 +65,7 @@ def hnsw(points, queries):
     index.set_num_threads(1)
     index.init_index(len(points), M=16, ef_construction=200, random_seed=1)
     index.add_items(points, num_threads=2)
-    yield None
+    yield lambda: index.index_file_size()
     for ef in (10, 12, 15, 20, 30, 40, 60, 80, 120, 200, 400):
         index.set_ef(ef)
         yield f"ef {ef}", lambda: index.knn_query(queries, K, num_threads=1)[0]
@@ -70,7 +78,7 @@ def lorann(points, queries):
     axes = 128 if dimension > 200 else dimension // 32 * 32
     index = LorannIndex(data=points, n_clusters=int(2 * len(points) ** 0.5), global_dim=axes, quantization_bits=8, distance=L2)
     index.build(verbose=False)
-    yield None
+    yield lambda: saved(index.save)
     for cells in (2, 4, 8, 16, 32, 64):
         for candidates in (12, 20, 50, 100, 200, 400):
             search = lambda cells=cells, candidates=candidates: np.stack([index.search(x, K, cells, candidates) for x in queries])
@@ -82,7 +90,8 @@ def mrpt(points, queries):
 
     index = mrpt.MRPTIndex(points)
     index.build_autotune_sample(None, K, n_test=500)
-    yield None
+    # The largest of its settings; it reads the vectors from elsewhere.
+    yield lambda: saved(index.subset(WANTED[-1]).save) + points.nbytes
     for wanted in (*WANTED, *(min(0.999, wanted + 0.02) for wanted in WANTED)):
         part = index.subset(wanted)
         yield f"tuned for {wanted}", lambda part=part: np.stack([part.ann(x) for x in queries])
@@ -95,7 +104,7 @@ def scann(points, queries):
         num_leaves=int(2 * len(points) ** 0.5), num_leaves_to_search=10, training_sample_size=len(points)
     )
     index = builder.score_ah(2, anisotropic_quantization_threshold=0.2).reorder(100).build()
-    yield None
+    yield lambda: saved(lambda folder: (os.mkdir(folder), index.serialize(folder)))
     for leaves in (4, 8, 12, 16, 24, 32, 48, 64):
         for candidates in (20, 40, 80, 160):
             search = lambda leaves=leaves, candidates=candidates: index.search_batched(
@@ -124,9 +133,9 @@ def fastest(search):
     return found, min(times)
 
 
-def tell(name, wanted, recall, seconds, build, setting):
+def tell(name, wanted, recall, seconds, build, size, setting):
     line = {"method": name, "target": wanted, "recall": round(recall, 4), "s_per_1000": round(seconds, 4), "build_s": round(build, 1)}
-    print(json.dumps(line | {"setting": setting}), flush=True)
+    print(json.dumps(line | {"mb": round(size / 1e6), "setting": setting}), flush=True)
 
 
 def ours(arguments, tree):
@@ -136,7 +145,7 @@ def ours(arguments, tree):
         said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         keys = ("select", "cells", "probes", "shortlist") if said["cells"] else ("select", "trees", "depth", "labels", "threshold")
         setting = ", ".join(f"{key} {said[key]}" for key in keys)
-        tell(f"Tessera, {tree}", wanted, said["recall"], said["s_per_1000"], said["build_s"], setting)
+        tell(f"Tessera, {tree}", wanted, said["recall"], said["s_per_1000"], said["build_s"], said["bytes"], setting)
 
 
 def main():
@@ -153,15 +162,16 @@ def main():
     exact.add(points)
     start = time.perf_counter()
     truth = exact.search(queries, K)[1]
-    tell("faiss, all points", 1.0, 1.0, (time.perf_counter() - start) / len(queries) * 1e3, 0.0, "all queries at once")
+    tell("faiss, all points", 1.0, 1.0, (time.perf_counter() - start) / len(queries) * 1e3, 0.0, points.nbytes, "all queries at once")
     for tree in ("kmeans", *(("forest", "pca", "kd", "rp") if arguments.trees else ())):
         ours(arguments, tree)
     for peer in filter(None, arguments.peers.split(",")):
         name, settings = PEERS[peer]
         start = time.perf_counter()
         runs = settings(points, queries)
-        next(runs)
+        size = next(runs)
         build = time.perf_counter() - start
+        size = size()
         tried = []
         for setting, search in runs:
             found, seconds = fastest(search)
@@ -171,7 +181,7 @@ def main():
             good = [run for run in tried if run[0] >= wanted]
             if good:
                 recall, seconds, setting = min(good, key=lambda run: run[1])
-                tell(name, wanted, recall, seconds, build, setting)
+                tell(name, wanted, recall, seconds, build, size, setting)
 
 
 if __name__ == "__main__":

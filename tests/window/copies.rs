@@ -119,6 +119,32 @@ fn files_of_copies_go_to_the_bin_where_that_is_ticked() {
 }
 
 #[test]
+fn further_files_of_the_same_bytes_go_to_the_bin_at_once() {
+    let images = tempfile::tempdir().unwrap();
+    let at = |i: u32, copy: u32| images.path().join(format!("photo{i}-{copy}.png"));
+    for i in 0..3 {
+        squares(i).save(at(i, 0)).unwrap();
+        (1..=i).for_each(|copy| drop(std::fs::copy(at(i, 0), at(i, copy)).unwrap()));
+    }
+    let mut world = World::on(images.path());
+    world.ctrl(Key::Num7);
+    world.step();
+    world.click("Find copies");
+    world.until("they are found", |app| app.desk().near_copies().groups().len() == 2);
+    world.rest();
+    world.click("Move 3 further files of the same bytes to the bin");
+    world.step();
+    assert!(world.shows("Move 3 files to the bin?"));
+    world.click("Move to the bin");
+    world.until("no group is left", |app| app.desk().near_copies().groups().is_empty());
+    world.rest();
+    let left = |i: u32| (0..=i).filter(|copy| at(i, *copy).exists()).count();
+    assert_eq!([left(0), left(1), left(2)], [1, 1, 1]);
+    assert_eq!(world.state().images().count(), 3, "the images stay");
+    assert!(world.shows("3 files moved to the bin"));
+}
+
+#[test]
 fn one_of_two_files_of_the_same_bytes_goes_to_the_bin() {
     let images = tempfile::tempdir().unwrap();
     let at = |name: &str| images.path().join(name);
@@ -151,7 +177,7 @@ fn one_of_two_files_of_the_same_bytes_goes_to_the_bin() {
         });
         world.rest();
     }
-    world.run(tessera::command::Command::FileToBin(image, left.clone()));
+    world.run(tessera::command::Command::FilesToBin(vec![(image, left.clone())]));
     world.rest();
     assert!(left.exists() && world.app().desk().notices().log().iter().any(|notice| notice.words.contains("the only one that is left")));
 }

@@ -9,6 +9,7 @@ use image::{Rgb, RgbImage};
 use tessera::command::{Command, ImageQuery, SearchChoice, WeightChoice};
 use tessera::gui::dialogs::Scripted;
 use tessera::gui::page::Page;
+use tessera::job::JobKind;
 use tessera_core::ckm::presets::Subject;
 use tessera_core::data::toys::{ToyFormat, ToyOptions, generate};
 use tessera_core::ids::ItemId;
@@ -308,4 +309,92 @@ fn training_says_what_guessing_comes_to_and_what_is_mixed_up() {
     world.rest();
     assert!(world.shows("Always answering with the largest class would be right on 50.0 %."));
     assert!(world.shows("These classes cannot be told apart yet: aa and bb. More images of them may help."));
+}
+
+#[test]
+fn the_images_of_a_folder_are_recognised_without_being_imported() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let [images, others] = folders.each_ref().map(tempfile::TempDir::path);
+    things(images);
+    let mut world = World::on(images);
+    world.until("it is judged", |app| app.desk().recognising().report().is_some());
+    world.rest();
+    let learned = world.state().images().count();
+    for name in ["disc_01_0_0_0_lt.png", "grid_02_1_0_0_lt.png"] {
+        std::fs::copy(images.join(&name[..4]).join(name), others.join(name)).unwrap();
+    }
+    std::fs::write(others.join("damaged.png"), &std::fs::read(others.join("disc_01_0_0_0_lt.png")).unwrap()[..200]).unwrap();
+    world.run(Command::RecogniseFolder(others.to_owned()));
+    world.until("all were looked at", |app| {
+        let is_running = app.desk().jobs().is_running(&JobKind::RecogniseFolder);
+        !is_running && app.desk().recognised_folder().answers().is_some_and(|answers| answers.outcomes.len() == 3)
+    });
+    world.rest();
+    assert_eq!(world.state().images().count(), learned, "nothing is imported");
+    assert!(world.shows("3 images recognised by this library"));
+    assert!(world.shows("disc_01_0_0_0_lt.png: disc, ") && world.shows("grid_02_1_0_0_lt.png: grid, ") && world.shows("damaged.png: "));
+    // A row leads to the image and its reasons, and from there back to the table.
+    world.click_containing("grid_02_1_0_0_lt.png: grid");
+    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
+    world.rest();
+    assert!(world.shows("Why grid and not disc"));
+    world.click_containing("Back to ");
+    assert!(world.shows("disc_01_0_0_0_lt.png: disc"));
+    // The table is saved, and replaced only where it is ours.
+    let to = world.path("answers.csv");
+    world.run(Command::SaveAnswers(to.clone(), None));
+    world.until("it is there", |_| to.is_file());
+    world.rest();
+    let text = std::fs::read_to_string(&to).unwrap();
+    assert_eq!(text.lines().next(), Some("path,class,confidence,unknown,runner_up,problem"));
+    assert!(text.lines().any(|line| line.contains("grid_02_1_0_0_lt.png,grid,")) && text.lines().count() == 4, "{text}");
+    world.run(Command::SaveAnswers(to.clone(), None));
+    world.until("it is asked", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("Wrote 3 answers")));
+    world.rest();
+    world.step();
+    assert!(world.shows("An older table of answers is there"));
+    world.click("Replace");
+    world.rest();
+    std::fs::write(&to, "mine").unwrap();
+    world.run(Command::SaveAnswers(to.clone(), None));
+    world.until("it is refused", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("found another file")));
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), "mine");
+    world.click("Close table");
+    world.until("the answers are dropped", |app| app.desk().recognised_folder().answers().is_none());
+    // An empty folder, and one that is not there, are told.
+    std::fs::create_dir(world.path("empty")).unwrap();
+    for (wrong, said) in [(world.path("empty"), "found nothing"), (world.path("nowhere"), "nowhere")] {
+        world.run(Command::RecogniseFolder(wrong));
+        world.until("it is told", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains(said)));
+        world.rest();
+    }
+}
+
+#[test]
+fn a_model_that_was_loaded_first_answers_in_the_library_that_is_opened_then() {
+    let images = tempfile::tempdir().unwrap();
+    let mut world = recognised(images.path());
+    let model = world.path("things.tessera-model");
+    world.run(Command::SaveModel(model.clone()));
+    world.until("it is saved", |_| model.is_file());
+    world.rest();
+    world.run(Command::Close);
+    world.until("it is closed", |app| app.desk().state().is_none());
+    world.run(Command::LoadModel(model));
+    world.until("it is loaded", |app| app.desk().recognising().loaded_model().is_some());
+    world.run(Command::RecogniseFolder(images.path().to_owned()));
+    world.until("all were looked at", |app| app.desk().recognised_folder().answers().is_some_and(|answers| answers.outcomes.len() == 24));
+    world.rest();
+    assert!(world.shows("24 images recognised by things.tessera-model"));
+    world.run(Command::Open(images.path().to_owned()));
+    world.until("it is open", |app| app.desk().state().is_some());
+    world.rest();
+    assert_eq!(world.app().desk().recognising().loaded_model(), Some("things.tessera-model"));
+    // One that was loaded into an open library is no part of the next.
+    world.run(Command::UseLibrary);
+    world.run(Command::LoadModel(world.path("things.tessera-model")));
+    world.until("it is loaded", |app| app.desk().recognising().loaded_model().is_some());
+    world.run(Command::Close);
+    world.until("it is closed", |app| app.desk().state().is_none());
+    assert_eq!(world.app().desk().recognising().loaded_model(), None);
 }

@@ -275,6 +275,15 @@ fn images_stay_where_they_are_while_they_are_judged() {
     world.until("the taught one comes first", |app| app.desk().searching().hits().is_some_and(|hits| hits.images.first() == Some(&last)));
     world.step();
     assert!(!world.shows("Best first"));
+    // Enter in the box does so, too.
+    world.run(Command::Reward("ant".into(), last, Some(-1.0)));
+    world.until("it is taken down", |app| app.desk().searching().hits().is_some_and(|hits| !hits.is_best_first));
+    world.step();
+    world.ctrl(Key::F);
+    world.key(Key::Enter);
+    world.until("it comes last", |app| app.desk().searching().hits().is_some_and(|hits| hits.images.last() == Some(&last)));
+    world.run(Command::Reward("ant".into(), last, Some(1.0)));
+    world.rest();
     // Another question is answered in its own order, also if something changes before the answer.
     world.run(Command::Search("bee".into()));
     world.run(Command::NewClass("dog".into()));

@@ -6,6 +6,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use tessera::command::{Command, Crop, ImageQuery};
 use tessera::gui::App;
 use tessera::gui::page::Page;
+use tessera::job::JobKind;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::looks::{Look, LookQuery};
@@ -204,7 +205,7 @@ fn without_learned_features_what_the_network_sees_cannot_be_chosen() {
 #[test]
 fn kinds_of_indexes_are_compared_on_demand() {
     let images = tempfile::tempdir().unwrap();
-    for number in 0..210 {
+    for number in 0..810 {
         picture(number, 24).save(images.path().join(format!("{number:03}.png"))).unwrap();
     }
     let mut world = World::on(images.path());
@@ -215,8 +216,11 @@ fn kinds_of_indexes_are_compared_on_demand() {
     world.click("Compare kinds of indexes");
     world.until("they are compared", |app| app.desk().similar().partitions().is_some());
     world.step();
-    assert!(world.shows("Recall over images compared, of 5 kinds of indexes") && world.shows("Made of 168 images, asked by 42 others"));
+    assert!(world.shows("Recall over images compared, of 5 kinds of indexes") && world.shows("Made of 648 images, asked by 162 others"));
     assert!(world.shows("cells, regressions in each") && world.shows("trees, principal directions"));
+    world.click("Again");
+    world.until("they are compared again", |app| !app.desk().jobs().is_running(&JobKind::ComparePartitions));
+    world.step();
     world.click("Edges");
     world.until("edges are compared", |app| is_by(app, Look::Edges));
     world.step();

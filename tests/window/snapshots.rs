@@ -135,6 +135,11 @@ fn visit(look: &Look) {
         }
         compare(&mut world, look, &entry.name.to_lowercase(), &mut problems);
     }
+    world.run(Command::RecogniseFolder(images.path().to_owned()));
+    world.until("all were looked at", |app| {
+        !app.desk().jobs().is_busy() && app.desk().recognised_folder().answers().is_some_and(|answers| !answers.outcomes.is_empty())
+    });
+    compare(&mut world, look, "recognised-folder", &mut problems);
     world.harness.state_mut().turn_to(Page::Models);
     for (name, modal) in [("palette", Modal::Palette), ("keys", Modal::Keys), ("settings", Modal::Settings)] {
         world.harness.state_mut().view_mut().open(modal);
@@ -154,7 +159,7 @@ fn every_page_looks_as_it_did() {
 #[test]
 #[ignore = "wants Mesa's Vulkan driver"]
 fn pages_look_as_they_did_in_the_dark() {
-    visit(&Look { name: "dark", theme: "Dark", size: [1280.0, 800.0], views: Some(&["browse", "recognise", "train", "library", "keys"]) });
+    visit(&Look { name: "dark", theme: "Dark", size: [1280.0, 800.0], views: Some(&["browse", "recognise", "recognised-folder", "train", "library", "keys"]) });
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use tessera_core::data::{Dataset, Labels, Masks, OpenOptions};
 
 use super::output::Failures;
 use crate::session::Session;
+use crate::session::recognise_folder::images_in;
 
 /// The paths with each folder replaced by the images in it, in order.
 pub(super) fn images(session: &Session, paths: &[PathBuf], failures: &mut Failures<'_>) -> Result<Vec<PathBuf>> {
@@ -16,8 +16,7 @@ pub(super) fn images(session: &Session, paths: &[PathBuf], failures: &mut Failur
             all.push(path.clone());
             continue;
         }
-        let options = OpenOptions { labels: Labels::None, masks: Masks::Keep, ..OpenOptions::default() };
-        match Dataset::open(path, &options, session.progress()) {
+        match images_in(path, session.progress()) {
             Ok(data) => {
                 all.extend(data.items.iter().map(|item| item.path().to_owned()));
                 failures.skipped(&data.skipped)?;

@@ -76,7 +76,9 @@ fn tell(
                 value["curve"] = curve.iter().map(way_json).collect();
             }
             if let Some(compared) = partitions {
-                value["partitions"] = compared.curves.iter().map(partition_json).collect();
+                let PartitionComparison { by, images, asked, k, curves } = compared;
+                value["partitions"] = curves.iter().map(partition_json).collect();
+                value["partitions_of"] = json!({"by": by.name(), "images": images, "asked": asked, "k": k});
             }
             value
         },

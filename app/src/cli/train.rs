@@ -248,7 +248,7 @@ fn answer(
                 "held_out": metrics.held_out, "largest_class": ckm.largest_class(), "not_told_apart": metrics.not_told_apart,
                 "unknown": metrics.unknown.map(|bar| json!({"answered": 1.0 - bar.taken, "found": bar.found})),
                 "answered": metrics.unknown_curve.points.iter().map(|point| json!({"answered": point.answered(), "right": point.right, "found": point.bar.found})).collect::<Vec<_>>(),
-                "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": ckm.options().has_network_cells(),
+                "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": ckm.options().is_of_network(),
                 "train_ms_per_image": ms.map(|[all, _]| all), "network_ms_per_image": ms.map(|[_, network]| network), "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs),
                 "preset": told.preset.map(Subject::name), "kinds": ckm.options().kinds_with_pieces().map(|(_, kind)| kind_in_json(kind)).collect::<Vec<_>>(),
@@ -281,7 +281,7 @@ fn answer(
             }
             format!(
                 "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}{}{}{}\nThe model is in {}",
-                if ckm.options().has_network_cells() { ", learned features" } else { "" },
+                if ckm.options().is_of_network() { ", learned features" } else { "" },
                 weights.map_or_else(String::new, |(report, ms)| learned(report, *ms)),
                 told.in_use.as_deref().unwrap_or_default(),
                 told.kinds.map_or_else(String::new, |loss| fitted(loss, ckm.options())),

@@ -38,6 +38,7 @@ impl App {
             Action::Export(what) if has_library => self.view.open(Modal::Path(Purpose::Export(what))),
             Action::Export(_) => self.view.toasts.note(NOTHING_OPEN),
             Action::RecogniseFile => self.view.open(Modal::Path(Purpose::Recognise)),
+            Action::RecogniseFolder => self.view.open(Modal::Path(Purpose::RecogniseFolder)),
             Action::SimilarFile if has_library => self.view.open(Modal::Path(Purpose::Similar)),
             Action::SimilarFile => self.view.toasts.note(NOTHING_OPEN),
             Action::LoadModel => self.view.open(Modal::Path(Purpose::LoadModel)),

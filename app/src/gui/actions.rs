@@ -81,6 +81,8 @@ pub enum Action {
     Recognise,
     /// Choose an image to recognise.
     RecogniseFile,
+    /// Choose a folder whose images are recognised.
+    RecogniseFolder,
     /// Evaluate the recogniser.
     Train,
     /// Find clusters, or go on finding them.
@@ -146,7 +148,7 @@ impl Action {
     ];
 
     /// Actions that are listed before the pages.
-    const BEFORE_PAGES: [Self; 46] = [
+    const BEFORE_PAGES: [Self; 47] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -185,6 +187,7 @@ impl Action {
         Self::DeleteClass,
         Self::Recognise,
         Self::RecogniseFile,
+        Self::RecogniseFolder,
         Self::Train,
         Self::FindClusters,
         Self::AskCluster,
@@ -247,6 +250,7 @@ impl Action {
             Self::DeleteClass => ("Delete class…", "Take the class that is shown away; its images stay"),
             Self::Recognise => ("Recognise", "Ask the recogniser what the selected image shows, and why"),
             Self::RecogniseFile => ("Recognise an image…", "Choose an image from anywhere"),
+            Self::RecogniseFolder => ("Recognise a folder…", "Recognise all images of a folder, without importing them"),
             Self::Train => ("Judge the recogniser", "Measure how often it is right on objects that it has not seen"),
             Self::FindClusters => {
                 ("Find clusters", "Groups of images that look alike, without labels; or twenty more passes over those that are there")

@@ -245,6 +245,10 @@ impl App {
     pub(super) fn run(&mut self, command: Command) {
         match &command {
             Command::Recognise(_) => self.turn_to_recognition(),
+            Command::RecogniseFolder(_) => {
+                self.pages.recognise.folder.is_open = true;
+                self.turn_to(Page::Recognise);
+            }
             Command::Similar(..) if self.desk.state().is_some() => self.turn_to(Page::Similar),
             Command::Close | Command::OpenSample => self.turn_to(Page::Browse),
             Command::Search(words) => self.view.begin_search(words),

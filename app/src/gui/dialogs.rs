@@ -19,6 +19,10 @@ pub enum Purpose {
     ReadTable,
     /// An image to be recognised.
     Recognise,
+    /// A folder of images to be recognised.
+    RecogniseFolder,
+    /// Where the answers about the images of a folder are written.
+    SaveAnswers,
     /// Where a pasted picture is saved that is taken into the library.
     KeepPicture,
     /// An image whose similar images are to be found.
@@ -50,6 +54,8 @@ impl Purpose {
             Self::ReadTable => ("Read captions or labels", "A CSV, TSV, JSON lines, COCO JSON or Flickr8k token file"),
             Self::KeepPicture => ("Add the pasted picture", "A new file whose name ends in .png; the library takes it in from there"),
             Self::Recognise => ("Recognise an image", "An image file"),
+            Self::RecogniseFolder => ("Recognise a folder", "A folder of images; nothing of it is imported"),
+            Self::SaveAnswers => ("Save answers", "A file name that ends in .csv"),
             Self::Similar => ("Similar to an image", "An image file, of this library or not"),
             Self::LoadModel => ("Load model", "A model's folder, or a .tessera-model file"),
             Self::AddNetwork => {
@@ -74,7 +80,16 @@ impl Purpose {
 
     /// Whether the path is that of something to be written.
     pub fn is_new(self) -> bool {
-        matches!(self, Self::KeepPicture | Self::SaveModel | Self::Export(_) | Self::ExportPicture | Self::BackUp | Self::SaveReport)
+        matches!(
+            self,
+            Self::KeepPicture
+                | Self::SaveModel
+                | Self::Export(_)
+                | Self::ExportPicture
+                | Self::BackUp
+                | Self::SaveReport
+                | Self::SaveAnswers
+        )
     }
 
     /// The name that is proposed for what is written of a library with this name.
@@ -100,6 +115,7 @@ impl Purpose {
                 }
             }
             Self::ExportPicture => "explanation.png".to_owned(),
+            Self::SaveAnswers => "answers.csv".to_owned(),
             Self::SaveReport => format!("{library} not taken in.jsonl"),
             Self::BackUp => format!("{library} backup"),
             _ => return None,
@@ -110,7 +126,7 @@ impl Purpose {
     pub fn wants(self) -> &'static [Wants] {
         match self {
             Self::Open | Self::LoadModel | Self::AddNetwork => &[Wants::Folder, Wants::File],
-            Self::AddFolder | Self::BackUp | Self::RestoreBackup => &[Wants::Folder],
+            Self::AddFolder | Self::RecogniseFolder | Self::BackUp | Self::RestoreBackup => &[Wants::Folder],
             Self::Export(what) if what.is_folder() => &[Wants::Folder, Wants::File],
             _ => &[Wants::File],
         }

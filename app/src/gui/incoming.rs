@@ -48,6 +48,8 @@ impl App {
             Purpose::SaveReport => Command::SaveReport(path),
             Purpose::ReadTable => Command::ReadTable(path),
             Purpose::Recognise => Command::Recognise(ImageQuery::File(path)),
+            Purpose::RecogniseFolder => Command::RecogniseFolder(path),
+            Purpose::SaveAnswers => Command::SaveAnswers(path, self.kept.settings.answered),
             Purpose::KeepPicture => match self.pages.recognise.truth.chosen.clone() {
                 Some(class) => Command::KeepPicture(path, class),
                 None => return,

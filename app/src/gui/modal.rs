@@ -43,6 +43,8 @@ pub enum Modal {
     RemoveToBin(Vec<Clearance>),
     /// One of several files of an image is to be moved there; the image, the file, one that stays.
     FileToBin(ItemId, PathBuf, PathBuf),
+    /// All files of some images but one of each are to be moved there.
+    FilesToBin(Vec<(ItemId, PathBuf)>),
     /// Images are to be forgotten.
     Forget(Vec<ItemId>),
     /// The plan of an import.

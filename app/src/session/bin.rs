@@ -41,7 +41,10 @@ impl Binned {
         match self.left.first() {
             None => moved,
             Some((path, why)) => {
-                format!("{moved}; {} left where they are: {}: {why}", count(self.left.len(), "file"), display(path))
+                // What went wrong may name the file already.
+                let path = display(path);
+                let why = why.strip_prefix(&format!("{path}: ")).unwrap_or(why);
+                format!("{moved}; {} left where they are: {path}: {why}", count(self.left.len(), "file"))
             }
         }
     }
@@ -91,18 +94,33 @@ impl Session {
         remove_to_bin(library, clearances, &*self.bin, &self.progress)
     }
 
-    /// Moves one of several files of an image to the bin of the system. The image stays: another
-    /// file has its bytes.
+    /// Moves files to the bin of the system, each one of several files of its image. The images
+    /// stay: another file has the bytes of each. A file that does not hold its image, or that is
+    /// the last to hold it, stays where it is, and so does what is left when it is cancelled.
+    ///
+    /// # Errors
+    /// As [`Library::check_writable`].
+    pub fn files_to_bin(&self, library: &Mutex<Library>, files: &[(ItemId, PathBuf)]) -> Result<Binned> {
+        hold(library).check_writable()?;
+        let mut binned = Binned::default();
+        self.progress.begin("Moving files to the bin", files.len() as u64);
+        for (image, file) in files {
+            match self.progress.step().and_then(|()| self.file_to_bin(library, *image, file)) {
+                Ok(()) => binned.moved.push(file.clone()),
+                Err(Error::Cancelled) => break,
+                Err(error) => binned.left.push((file.clone(), error.to_string())),
+            }
+        }
+        Ok(binned)
+    }
+
+    /// Moves one of several files of an image.
     ///
     /// # Errors
     /// [`tessera_core::Error::Data`] when the file does not hold the image, or no other file does,
     /// or the bin does not take it; it is where it was then.
-    pub fn file_to_bin(&self, library: &Mutex<Library>, image: ItemId, file: &Path) -> Result<()> {
-        let state = {
-            let held = hold(library);
-            held.check_writable()?;
-            held.state().clone()
-        };
+    fn file_to_bin(&self, library: &Mutex<Library>, image: ItemId, file: &Path) -> Result<()> {
+        let state = hold(library).state().clone();
         let refuse = |found: String| Error::data(file, "one of several files with the same bytes", found, "look for copies again");
         let holders: Vec<PathBuf> = state.image(image).into_iter().flat_map(|image| files(&state, image)).collect();
         if !holders.iter().any(|holder| holder == file) {

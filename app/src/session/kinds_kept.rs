@@ -218,5 +218,5 @@ pub(super) fn kinds_name(library: &Library) -> String {
 
 /// The name under which a library keeps something that depends on the kinds of elements alone.
 pub(super) fn kept_for_elements(library: &Library, name: &str) -> String {
-    if library.recogniser().ckm().options().has_network_cells() { format!("{name}, learned features") } else { name.to_owned() }
+    if library.recogniser().ckm().options().is_of_network() { format!("{name}, learned features") } else { name.to_owned() }
 }

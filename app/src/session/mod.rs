@@ -38,6 +38,7 @@ pub mod partitions;
 mod pixels;
 mod plot;
 pub mod recognise;
+pub mod recognise_folder;
 pub mod reference;
 pub mod remote;
 pub mod reports;

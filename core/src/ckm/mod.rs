@@ -335,9 +335,13 @@ impl Ckm {
         self.examples().map(of).sum::<usize>() + self.sketches.bytes()
     }
 
-    /// The number of training elements.
+    /// The number of training elements that are pieces of images.
     pub fn n_elements(&self) -> usize {
-        self.examples().map(|(_, example)| example.elements.len()).sum()
+        let pieces = |example: &Example| -> usize {
+            let kinds = self.options.kinds.iter().zip(example.elements.counts());
+            kinds.filter(|(kind, _)| kind.source.has_pieces()).map(|(_, count)| count).sum()
+        };
+        self.examples().map(|(_, example)| pieces(example)).sum()
     }
 
     /// Adds a training image to the class of that name, which begins with its first image; an image
@@ -408,14 +412,6 @@ impl Ckm {
     pub fn shrink(&mut self) {
         self.sketches.shrink();
         self.classes.iter_mut().for_each(|class| class.examples.shrink_to_fit());
-    }
-
-    /// Drops the sums of whole images where nothing asks for them any more, so that they need not
-    /// follow.
-    fn drop_wholes(&mut self) {
-        if !self.compares_wholes() {
-            self.whole = Whole::default();
-        }
     }
 
     /// Removes a training image, and its class with its last image. Returns whether it was there.
@@ -520,7 +516,10 @@ impl Ckm {
                 let mut evidence = vec![Evidence::new(set.len(), architecture.edges.len()); parts];
                 let mut examples = vec![0; parts];
                 for (i, example) in class.examples.iter().enumerate() {
-                    comparison.bests(&example.elements.get().sets[k], &mut bests);
+                    // A kind without weight adds nothing, so it is compared with nothing.
+                    if kind.kernel.weight > 0.0 {
+                        comparison.bests(&example.elements.get().sets[k], &mut bests);
+                    }
                     for part in (0..parts).filter(|&part| holds(part, example.id)) {
                         evidence[part].add(i as u32, &bests, &architecture.edges);
                         examples[part] += 1;

@@ -42,10 +42,9 @@ impl CkmOptions {
         self.kinds.iter().enumerate().filter(|(_, kind)| kind.source.has_pieces())
     }
 
-    /// Whether cells of the network that comes with the program are compared.
-    #[cfg(feature = "network")]
-    pub fn has_network_cells(&self) -> bool {
-        self.kinds.iter().any(|kind| matches!(kind.source, ElementSource::Network(_)))
+    /// Whether a kind of elements is made by the network that comes with the program.
+    pub fn is_of_network(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.source.is_of_network())
     }
 
     /// The kernel of each kind of elements.
@@ -72,7 +71,17 @@ impl CkmOptions {
         if self.neighbours > 64 {
             return Err(Error::Option { name: "neighbours", found: self.neighbours.to_string(), expected: "0 to 64" });
         }
-        check_kinds(self.side, &self.kinds)
+        check_kinds(self.side, &self.kinds)?;
+        let whole = |kind: &&ElementKind| !kind.source.has_pieces();
+        if let Some(kind) = self.kinds.iter().filter(whole).find(|kind| kind.kernel.weight != 0.0) {
+            let found = format!("{} for {}", kind.kernel.weight, kind.source.name());
+            return Err(Error::Option { name: "weight", found, expected: "0 for what counts in whole images alone" });
+        }
+        if self.kinds.iter().all(|kind| whole(&kind)) {
+            let found = "what counts in whole images alone".into();
+            return Err(Error::Option { name: "elements", found, expected: "a kind that has pieces" });
+        }
+        Ok(())
     }
 }
 

@@ -111,7 +111,7 @@ impl Extraction {
     }
 
     fn cells_for(&self, options: &CkmOptions) -> Option<&Kept> {
-        self.cells.as_ref().filter(|_| options.has_network_cells())
+        self.cells.as_ref().filter(|_| options.is_of_network())
     }
 
     /// The elements of these rows; `None` where the first is missing or none of ours.
@@ -214,7 +214,7 @@ impl FeatureStore<'_> {
     pub fn of(&self, state: &State, images: &[&Image], progress: &Progress) -> Result<Vec<Option<Elements>>> {
         let mut all = Vec::with_capacity(images.len());
         let Extraction { own, cells, .. } = self.extraction;
-        let cells = cells.as_ref().filter(|_| self.options.has_network_cells());
+        let cells = cells.as_ref().filter(|_| self.options.is_of_network());
         for turn in images.chunks(TURN) {
             if progress.is_cancelled() {
                 return Err(Error::Cancelled);

@@ -47,7 +47,7 @@ impl Library {
     /// [`Error::Io`] when the cache cannot be used.
     pub fn learned_features(&self) -> Result<LearnedFeatures> {
         let (seen, images) = self.looked_at(Glimpse::VERSION)?;
-        Ok(LearnedFeatures { is_on: self.extraction.cells.is_some(), recognises: self.options.has_network_cells(), seen, images })
+        Ok(LearnedFeatures { is_on: self.extraction.cells.is_some(), recognises: self.options.is_of_network(), seen, images })
     }
 
     /// Images of which the cache has a row of that version, and all that take part.
@@ -135,7 +135,7 @@ impl Library {
     /// Lets the recogniser compare what it should; `anew` is whether there are new cells.
     fn settle_recogniser(&mut self, anew: bool, progress: &Progress) -> Result<()> {
         let wanted = self.wanted()?;
-        if wanted == self.options && !(anew && wanted.has_network_cells()) {
+        if wanted == self.options && !(anew && wanted.is_of_network()) {
             return Ok(());
         }
         let features = FeatureStore {

@@ -199,7 +199,7 @@ fn of_commands_that_answer() {
     all.run("review", "lib.tessera", 0);
     all.run("review", "lib.tessera --harm", 0);
     all.run("similar", "lib.tessera #1 --curve", 0);
-    write_waves(&all.world, 200);
+    write_waves(&all.world, 800);
     all.world.run(["import", "many.tessera", "photos", "--labels", "none"]).ended(0);
     all.run("similar", "many.tessera #1 --partitions", 0);
     all.run("map", "lib.tessera --to map.svg --rounds 10", 0);

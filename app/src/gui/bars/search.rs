@@ -28,6 +28,11 @@ pub(super) fn search_box_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         select_text(ui, id, 0..end);
     }
     let offers = offered(panel);
+    let has_focus = ui.memory(|memory| memory.has_focus(id));
+    let is_entered = has_focus && panel.view.search.completions.chosen.is_none() && ui.input(|input| input.key_pressed(Key::Enter));
+    if is_entered && panel.desk.searching().hits().is_some_and(|hits| !hits.is_best_first && hits.query == panel.view.search.text) {
+        panel.ask(Command::SortHits);
+    }
     let accepted = keys(ui, panel, id, &offers);
     if let Some(completion) = &accepted {
         accept(ui, panel, id, completion);

@@ -157,7 +157,11 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     });
     ui.menu_button("Recogniser", |ui| {
         let some = !panel.view.selection.is_empty();
-        items(ui, panel, &[(Action::Recognise, some), (Action::RecogniseFile, true), (Action::Train, has)]);
+        items(
+            ui,
+            panel,
+            &[(Action::Recognise, some), (Action::RecogniseFile, true), (Action::RecogniseFolder, true), (Action::Train, has)],
+        );
         ui.separator();
         items(ui, panel, &[(Action::SaveModel, has), (Action::LoadModel, true)]);
         ui.separator();

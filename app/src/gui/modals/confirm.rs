@@ -1,6 +1,6 @@
 //! Confirmation of commands that cannot be undone or delete much.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use egui::{Event, Key, Ui};
 use tessera_core::error::{display, display_name};
@@ -66,7 +66,21 @@ pub(super) fn file_to_bin(image: ItemId, file: &Path, other: &Path) -> Question 
         heading: format!("Move {} to the bin?", display_name(file)),
         words: format!("{} has the same bytes and stays. The file is not deleted: it can be put back from the bin.", display(other)),
         verb: "Move to the bin",
-        command: Command::FileToBin(image, file.to_owned()),
+        command: Command::FilesToBin(vec![(image, file.to_owned())]),
+        by_enter: false,
+    }
+}
+
+/// Asks whether to move files to the bin, each of an image of which another file stays.
+pub(super) fn files_to_bin(files: &[(ItemId, PathBuf)]) -> Question {
+    Question {
+        heading: format!("Move {} to the bin?", count(files.len(), "file")),
+        words:
+            "Of each image one file of the same bytes stays, the first that is listed; a file is moved only while that is so. The files \
+                are not deleted: they can be put back from the bin."
+                .into(),
+        verb: "Move to the bin",
+        command: Command::FilesToBin(files.to_vec()),
         by_enter: false,
     }
 }
@@ -90,6 +104,7 @@ pub(super) fn replace(what: Written, path: &Path) -> Question {
         Written::Export(_) => "An older export of the same kind",
         Written::Model => "A model",
         Written::Explanation | Written::Picture => "A file",
+        Written::Answers => "An older table of answers",
     };
     Question {
         heading: format!("Replace {}?", display_name(path)),

@@ -68,6 +68,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
             Modal::LabelMany(images, label) => confirm::confirm_ui(ui, panel, confirm::label_many(images, label)),
             Modal::RemoveToBin(cleared) => confirm::confirm_ui(ui, panel, confirm::remove_to_bin(cleared)),
             Modal::FileToBin(image, file, other) => confirm::confirm_ui(ui, panel, confirm::file_to_bin(*image, file, other)),
+            Modal::FilesToBin(files) => confirm::confirm_ui(ui, panel, confirm::files_to_bin(files)),
             Modal::Forget(images) => confirm::confirm_ui(ui, panel, confirm::forget(images)),
             Modal::Replace(what, path) => confirm::confirm_ui(ui, panel, confirm::replace(*what, path)),
             Modal::Restore(snapshot, when) => confirm::confirm_ui(ui, panel, confirm::restore(snapshot, when)),

@@ -10,6 +10,7 @@ use tessera_core::copies::{NEAR, SIMILAR};
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::copies::Copy;
+use tessera_core::library::state::Image;
 use tessera_core::utc::utc;
 
 use super::label::keys::{is_free, pressed};
@@ -136,6 +137,14 @@ impl CopiesView {
             }
             let files: usize = groups.iter().map(|group| group.files).sum();
             ui.label(RichText::new(format!("{} of {}", count(groups.len(), "group"), count(files, "file"))).strong());
+            let extra = extra_files(panel, groups);
+            if !extra.is_empty() {
+                let words = format!("Move {} of the same bytes to the bin", count(extra.len(), "further file"));
+                let hover = "Of each image that lies in several files of the same bytes, one stays; the images stay in the library";
+                if ui.button(words).on_hover_text(hover).clicked() {
+                    panel.view.open(Modal::FilesToBin(extra));
+                }
+            }
             let cleared: Vec<Clearance> = groups.iter().filter_map(|group| clearance(group, 0)).collect();
             if cleared.is_empty() {
                 return;
@@ -451,6 +460,18 @@ fn same_files_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: ItemId) {
             line(ui, &name).on_hover_text(&name);
         });
     }
+}
+
+/// Of images that lie in several files of the same bytes, all files but the first.
+fn extra_files(panel: &Panel<'_>, groups: &[CopyGroup]) -> Vec<(ItemId, PathBuf)> {
+    let Some(state) = panel.state() else { return Vec::new() };
+    // A group of one image is there for its files.
+    let alone = groups.iter().filter_map(|group| if let [only] = &group.images[..] { state.image(only.image) } else { None });
+    let further = |image: &Arc<Image>| {
+        let there = image.places.iter().filter(|place| place.here);
+        there.skip(1).map(|place| (image.id, state.full_path(place))).collect::<Vec<_>>()
+    };
+    alone.flat_map(further).collect()
 }
 
 /// All images of a group but one, if there are others.

@@ -12,6 +12,7 @@ mod map;
 mod mislead;
 mod models;
 mod recognise;
+mod recognised_folder;
 mod similar;
 mod start;
 mod train;

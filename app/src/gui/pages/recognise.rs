@@ -3,9 +3,10 @@
 
 use egui::{RichText, ScrollArea, Ui};
 use tessera_core::ckm::unknown::UnknownBar;
-use tessera_core::error::display;
+use tessera_core::error::{display, display_name};
 use tessera_core::library::event::UserLabel;
 
+use super::recognised_folder::{FolderTable, folder_ui};
 use super::truth::Truth;
 use crate::command::{Command, ImageQuery};
 use crate::gui::actions::Action;
@@ -48,12 +49,16 @@ pub struct RecogniseView {
     shows_collage: bool,
     /// The piece of the collage under the pointer.
     collage_piece: Option<usize>,
+    /// The table of a recognised folder.
+    pub folder: FolderTable,
 }
 
 impl RecogniseView {
     /// Resets the page for another image.
     pub fn begin(&mut self) {
-        *self = Self { shows_collage: self.shows_collage, ..Self::default() };
+        let mut folder = std::mem::take(&mut self.folder);
+        folder.is_open = false;
+        *self = Self { shows_collage: self.shows_collage, folder, ..Self::default() };
     }
 
     /// The best virtual instance. It is painted when it is first looked at.
@@ -149,7 +154,11 @@ impl RecogniseView {
 
 impl PageUi for RecogniseView {
     fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
-        head_ui(ui, panel);
+        head_ui(ui, panel, &mut self.folder);
+        if self.folder.is_open {
+            folder_ui(ui, panel, &mut self.folder);
+            return;
+        }
         let Some(recognition) = panel.desk.recognising().recognition().cloned() else {
             empty_ui(ui, panel);
             return;
@@ -177,18 +186,29 @@ impl PageUi for RecogniseView {
     }
 }
 
-fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, folder: &mut FolderTable) {
     ui.horizontal_wrapped(|ui| {
         if ui.button("Choose an image…").clicked() {
             panel.act(Action::RecogniseFile);
         }
-        ui.label(RichText::new("or drop one here, or paste one (Ctrl+V)").weak());
+        if ui.button("A folder…").on_hover_text(Action::RecogniseFolder.words().1).clicked() {
+            panel.act(Action::RecogniseFolder);
+        }
+        if let Some(answers) = panel.desk.recognised_folder().answers().filter(|_| !folder.is_open)
+            && ui.button(format!("Back to {}", display_name(&answers.folder))).on_hover_text("The table of its images").clicked()
+        {
+            folder.is_open = true;
+        }
+        ui.label(RichText::new("or drop an image here, or paste one (Ctrl+V)").weak());
         if let Some(model) = panel.desk.recognising().loaded_model() {
             let words = format!("answers come from {model}  ×");
             let colour = ui.visuals().selection.bg_fill;
             if chip_ui(ui, &words, colour, "Press to recognise with this library again").clicked() {
                 panel.ask(Command::UseLibrary);
             }
+        }
+        if folder.is_open {
+            return;
         }
         if let Some(recognition) = panel.desk.recognising().recognition().cloned().filter(|_| panel.state().is_some())
             && ui.button("Find alike").on_hover_text("Images of the library that look like it").clicked()

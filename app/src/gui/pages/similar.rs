@@ -381,7 +381,14 @@ fn partitions_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &SimilarAnswer) {
         ui.add_space(8.0);
         let (made_of, asked) = (count(compared.images, "image"), grouped(compared.asked));
         let words = format!("Made of {made_of}, asked by {asked} others for {} neighbours", compared.k);
-        ui.label(RichText::new(words).small().weak());
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(words).small().weak());
+            let is_running = panel.desk.jobs().is_running(&JobKind::ComparePartitions);
+            let again = ui.add_enabled(!is_running, egui::Button::new("Again").small());
+            if again.on_hover_text("Compares them on the images that there are now").clicked() {
+                panel.ask(Command::ComparePartitions);
+            }
+        });
         let curves = (0..).zip(&compared.curves).map(|(i, (kind, curve))| (partition_words(*kind), theme::class(i, None), curve));
         curves_ui(ui, &curves.collect::<Vec<_>>());
     } else if panel.desk.jobs().is_running(&JobKind::ComparePartitions) {

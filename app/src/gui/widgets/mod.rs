@@ -96,9 +96,14 @@ pub fn chip_ui(ui: &mut Ui, words: &str, colour: Color32, hover: &str) -> Respon
     if hover.is_empty() { response } else { response.on_hover_text(hover) }
 }
 
-/// A text on one line, cut short at a width.
+/// A small text on one line, cut short at a width.
 pub fn one_line(ui: &Ui, text: &str, width: f32, colour: Color32) -> std::sync::Arc<egui::Galley> {
-    let font = TextStyle::Small.resolve(ui.style());
+    line_of(ui, TextStyle::Small, text, width, colour)
+}
+
+/// A text of a style on one line, cut short at a width.
+pub fn line_of(ui: &Ui, style: TextStyle, text: &str, width: f32, colour: Color32) -> std::sync::Arc<egui::Galley> {
+    let font = style.resolve(ui.style());
     let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, colour);
     job.wrap = egui::text::TextWrapping::truncate_at_width(width.max(8.0));
     ui.painter().layout_job(job)

@@ -25,6 +25,7 @@ mod opening;
 mod part;
 mod pictures;
 pub mod planning;
+pub mod recognised_folder;
 mod recognising;
 pub mod remote;
 mod searching;
@@ -64,6 +65,7 @@ pub use opening::{Damaged, OpenedBackup, Opening};
 use part::Part;
 pub use pictures::Pictures;
 use planning::Planning;
+use recognised_folder::RecognisedFolder;
 pub use recognising::Recognising;
 use remote::AskedCluster;
 pub use searching::Searching;
@@ -86,6 +88,8 @@ part::parts! {
     labelling: LabellingDesk,
     /// The last recognised image, and the model that recognised it.
     recognising: Recognising,
+    /// The images of a folder that were recognised last.
+    recognised_folder: RecognisedFolder,
     /// Exports, and the preview of one into class folders.
     exporting: Exporting,
     /// The health of the library.
@@ -166,7 +170,7 @@ impl Desk {
             Command::KeepPicture(to, class) => parts.recognising.keep_picture(ctx, to, class),
             Command::Caption(image, captions) => ctx.act(move |library| library.caption(image, captions)),
             Command::Remove(images) => ctx.act(move |library| library.set_removed(&images, true)),
-            Command::FileToBin(image, file) => near_copies::clear_file(ctx, image, file),
+            Command::FilesToBin(files) => near_copies::clear_files(ctx, files),
             Command::RemoveToBin(cleared) => near_copies::clear(ctx, cleared),
             Command::Restore(images) => ctx.act(move |library| library.set_removed(&images, false)),
             Command::NewClass(name) => ctx.act(move |library| library.new_class(&name)),
@@ -210,6 +214,13 @@ impl Desk {
             Command::GoBack => parts.labelling.go_back(ctx),
             Command::Review => labelling::review(ctx),
             Command::Recognise(query) => parts.recognising.recognise(ctx, query),
+            Command::RecogniseFolder(folder) => {
+                if let Some(answerer) = parts.recognising.folder_answerer(ctx) {
+                    parts.recognised_folder.recognise(ctx, folder, answerer);
+                }
+            }
+            Command::CloseRecognisedFolder => parts.recognised_folder.close(ctx),
+            Command::SaveAnswers(to, answered) => parts.recognised_folder.save(ctx, to, answered),
             Command::UseLibrary => parts.recognising.use_library(ctx),
             Command::ExportPicture(to) => parts.recognising.export_picture(ctx, to, false),
             Command::DrawCollage => parts.recognising.draw_collage(ctx),
@@ -238,6 +249,7 @@ impl Desk {
             Command::Replace(Written::Model, to) => recognising::save_model(ctx, to, true),
             Command::Replace(Written::Explanation, to) => parts.recognising.export_picture(ctx, to, true),
             Command::Replace(Written::Picture, to) => parts.recognising.replace_by_picture(ctx, to),
+            Command::Replace(Written::Answers, to) => parts.recognised_folder.replace(ctx, to),
             Command::PreviewExport(to) => parts.exporting.plan_class_folders(ctx, to),
             Command::Check => upkeep::check(ctx),
             Command::BackUp(to) => upkeep::back_up(ctx, to),

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tessera_core::copies::{PixelDifference, pixel_difference};
-use tessera_core::error::display_name;
 use tessera_core::ids::ItemId;
 use tessera_core::library::copies::{Copies, Copy, find_copies};
 use tessera_core::library::import::hold;
@@ -56,8 +55,8 @@ pub(super) enum Message {
     Found(f64, Copies),
     /// Files of copies that are not there any more.
     Gone(HashSet<PathBuf>),
-    /// One of several files of an image, which lies in the bin now.
-    Binned(PathBuf),
+    /// Files of images that have others, which lie in the bin now.
+    Binned(Vec<PathBuf>),
     /// Where an image and a copy of it differ, or why that is not known.
     Difference(ItemId, ItemId, Result<Arc<PixelDifference>, String>),
 }
@@ -79,8 +78,8 @@ impl Part for NearCopies {
                 self.gone = gone;
                 self.regroup(ctx);
             }
-            Message::Binned(file) => {
-                self.gone.insert(file);
+            Message::Binned(files) => {
+                self.gone.extend(files);
                 self.regroup(ctx);
             }
             Message::Difference(image, copy, outcome) => self.difference = Some((image, copy, outcome)),
@@ -165,14 +164,14 @@ pub(super) fn clear(ctx: &mut Context, cleared: Vec<Clearance>) {
     });
 }
 
-/// Moves one of several files of an image to the bin, of which a notice tells.
-pub(super) fn clear_file(ctx: &mut Context, image: ItemId, file: PathBuf) {
+/// Moves files to the bin, each one of several files of its image, of which a notice tells.
+pub(super) fn clear_files(ctx: &mut Context, files: Vec<(ItemId, PathBuf)>) {
     ctx.library_job(JobKind::MoveToBin, move |session, library| {
-        session.file_to_bin(library, image, &file)?;
-        let words = format!("{} moved to the bin of the system, from which it can be put back", display_name(&file));
-        let mut told = state_and(library, done(words));
+        let binned = session.files_to_bin(library, &files)?;
+        let words = binned.in_words();
+        let mut told = state_and(library, if binned.left.is_empty() { done(words) } else { problem(words) });
         // Files are no part of the state's history, so their absence is told apart.
-        told.push(Message::Binned(file).into());
+        told.push(Message::Binned(binned.moved).into());
         Ok(super::Message::from(told))
     });
 }

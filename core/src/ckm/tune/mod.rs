@@ -24,7 +24,7 @@ use rayon::prelude::*;
 
 use super::accuracy::Estimate;
 use super::judge::corrected;
-use super::{Ckm, CkmOptions, ElementKind, Search};
+use super::{Ckm, CkmOptions, Search};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
@@ -81,12 +81,6 @@ impl Tuning {
     }
 }
 
-/// Options with more kinds.
-fn with_kinds(mut options: CkmOptions, kinds: &[ElementKind]) -> CkmOptions {
-    options.kinds.extend(kinds.iter().cloned());
-    options
-}
-
 /// Races options around `base`. `learn` trains a machine of given options on the training images,
 /// always the same ones. At most `steps` judgements of an image by one kind of elements are made
 /// (a shortlist judges by all kinds at once). When cancelled, it answers with the best so far, once
@@ -109,7 +103,6 @@ pub fn tune(
     // Kinds without pieces have no weight, and are no part of a race.
     let (pieces, aside) = base.kinds.iter().cloned().partition::<Vec<_>, _>(|kind| kind.source.has_pieces());
     let base = &CkmOptions { kinds: pieces, ..base.clone() };
-    base.check()?;
     let weights: Vec<f32> = base.kinds.iter().map(|kind| kind.kernel.weight).collect();
     let start = Setting { options: base.clone(), search: Search::Exact };
     let mut races =
@@ -122,15 +115,19 @@ pub fn tune(
             let answered: Vec<Entry> = races.tried.into_iter().filter(|entry| !entry.answers.is_empty()).collect();
             // Those without answers are left out, so positions move.
             let best = answered.iter().position(|entry| entry.number == best).unwrap_or(0);
-            let told = |entry: &Entry| RacedSetting {
-                options: with_kinds(entry.setting.machine(), &aside),
-                search: entry.setting.search,
-                accuracy: share(&entry.longest, objects),
-                judged: entry.longest.len(),
-                behind: difference(&answered[best].longest, &entry.longest, objects),
-                is_dropped: entry.is_dropped,
-                values: entry.cost.0,
-                ms: entry.cost.1,
+            let told = |entry: &Entry| {
+                let mut options = entry.setting.machine();
+                options.kinds.extend(aside.iter().cloned());
+                RacedSetting {
+                    options,
+                    search: entry.setting.search,
+                    accuracy: share(&entry.longest, objects),
+                    judged: entry.longest.len(),
+                    behind: difference(&answered[best].longest, &entry.longest, objects),
+                    is_dropped: entry.is_dropped,
+                    values: entry.cost.0,
+                    ms: entry.cost.1,
+                }
             };
             let tried = answered.iter().map(told).collect();
             Ok(Tuning { tried, best, steps, is_cancelled })

@@ -146,6 +146,13 @@ impl Ckm {
         }
     }
 
+    /// Drops the sums where nothing asks for them any more, so that they need not follow.
+    pub(super) fn drop_wholes(&mut self) {
+        if self.whole.sums.get().is_some() && !self.compares_wholes() {
+            self.whole = Whole::default();
+        }
+    }
+
     fn sums(&self) -> &Sums {
         made_once(&self.whole.sums, || {
             let images: Vec<(ClassId, &Example)> = self.examples().collect();

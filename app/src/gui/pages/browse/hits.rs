@@ -20,7 +20,7 @@ use crate::gui::selection::Selection;
 use crate::gui::theme;
 use crate::gui::view::Viewer;
 use crate::gui::widgets::grid::{Cell, pick_clicked, tiles_ui};
-use crate::gui::widgets::{WHOLE, fitted, nothing_ui, one_line};
+use crate::gui::widgets::{WHOLE, fitted, main_button, nothing_ui, one_line};
 use crate::gui::words::{count, grouped};
 use crate::session::desk::view::Hits;
 use crate::session::search::{Engine, SearchHit};
@@ -152,8 +152,8 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
             }
         }
         if !hits.is_best_first {
-            let hover = "Images stay where they are while you say something of them; press to put the best first";
-            if ui.button("Best first").on_hover_text(hover).clicked() {
+            let hover = "Images stay where they are while you say something of them; this, or Enter in the search box, puts the best first";
+            if main_button(ui, "Best first").on_hover_text(hover).clicked() {
                 panel.ask(Command::SortHits);
             }
         }

@@ -99,6 +99,11 @@ impl ClustersView {
             if none.on_hover_text("Escape").clicked() {
                 panel.view.selection.clear();
             }
+            let hover = "Of the selected images, those without a class stay selected";
+            if ui.add_enabled(n > 0, Button::new("Only without a class")).on_hover_text(hover).clicked() {
+                let without: Vec<ItemId> = panel.view.selection.iter().filter(|id| panel.label_of(*id).is_none()).collect();
+                panel.view.selection.set(without);
+            }
             if ui.add_enabled(n > 0, Button::new("Name…")).on_hover_text("Labels the selected images, in one act (L)").clicked() {
                 name(panel);
             }

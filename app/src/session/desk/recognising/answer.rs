@@ -28,6 +28,9 @@ use crate::session::recognise::{RecognisedImage, kind_name};
 /// Pieces that are numbered on the pictures, in all.
 const PIECES: usize = 20;
 
+/// What the library that answers is called.
+pub(super) const LIBRARY: &str = "this library";
+
 /// Who answers.
 pub(super) enum Answerer {
     /// The library that is open.
@@ -63,7 +66,7 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&St
     let (model, state, by, unlearned) = match answerer {
         Answerer::Library(library) => {
             let library = hold(library);
-            (live_recogniser(&library), Some(library.state().clone()), "this library".to_owned(), library.unlearned())
+            (live_recogniser(&library), Some(library.state().clone()), LIBRARY.to_owned(), library.unlearned())
         }
         Answerer::Model(model, name) => (RecogniserModel::clone(model), None, name.clone(), None),
     };

@@ -30,6 +30,7 @@ use super::context::{Context, Event};
 use super::exporting::occupied;
 use super::notices::{done, note, problem, stopped};
 use super::part::Part;
+use super::recognised_folder::FolderAnswerer;
 use super::view::{Recognition, SavedModel, WithoutImage};
 use crate::command::{ImageQuery, KindChoice, SearchChoice, WeightChoice, Written};
 use crate::job::JobKind;
@@ -43,7 +44,7 @@ use crate::session::models;
 use crate::session::recognise::RecognisedImage;
 use crate::session::reports::{self, last_report};
 use crate::session::search_choice::search_choice;
-use answer::{Answerer, Drawn};
+use answer::{Answerer, Drawn, LIBRARY};
 pub(super) use learned::{switch as switch_learned, use_words_network};
 pub(super) use take_in::take_in;
 
@@ -89,6 +90,8 @@ pub struct Recognising {
 struct Loaded {
     name: String,
     model: Arc<RecogniserModel>,
+    /// Whether no library was open when it was loaded.
+    is_alone: bool,
 }
 
 /// A report on the library's recogniser, and the event after which it was made.
@@ -191,7 +194,7 @@ impl Part for Recognising {
             }
             Message::Loaded(name, model) => {
                 ctx.tell(done(format!("Recognising with {name}")));
-                self.loaded = Some(Loaded { name, model });
+                self.loaded = Some(Loaded { name, model, is_alone: ctx.library.is_none() });
                 self.recognise_again(ctx);
             }
             Message::TakenIn(query, image) => self.taken_in(ctx, &query, image),
@@ -201,7 +204,11 @@ impl Part for Recognising {
 
     fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
-            Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
+            Event::Closed => {
+                // A model that was loaded before any library was opened answers from then on.
+                let loaded = self.loaded.take().filter(|loaded| loaded.is_alone);
+                *self = Self { loaded, is_watched: self.is_watched, ..Self::default() };
+            }
             Event::First | Event::Ready | Event::Learned(_) | Event::Seen => {}
             Event::Opened => (self.last_event, self.may_be_due) = (ctx.last_event(), true),
             Event::Changed => {
@@ -341,12 +348,32 @@ impl Recognising {
         self.ask(ctx, query);
     }
 
+    /// Who answers; where nobody does, a notice says so.
+    fn answerer(&self, ctx: &mut Context) -> Option<Answerer> {
+        match (&self.loaded, &ctx.library) {
+            (Some(loaded), _) => Some(Answerer::Model(Arc::clone(&loaded.model), loaded.name.clone())),
+            (None, Some(open)) => Some(Answerer::Library(Arc::clone(&open.shared))),
+            (None, None) => {
+                ctx.tell(note("Open a folder, a library or a model first"));
+                None
+            }
+        }
+    }
+
+    /// Who recognises the images of a folder, to be made on another thread.
+    pub(super) fn folder_answerer(&self, ctx: &mut Context) -> Option<impl FnOnce() -> FolderAnswerer + Send + 'static> {
+        let answerer = self.answerer(ctx)?;
+        Some(move || match answerer {
+            Answerer::Model(model, name) => FolderAnswerer { model: RecogniserModel::clone(&model), name, learned: None },
+            Answerer::Library(library) => {
+                let library = hold(&library);
+                FolderAnswerer { model: models::live_recogniser(&library), name: LIBRARY.to_owned(), learned: Some(library.by_path()) }
+            }
+        })
+    }
+
     fn ask(&mut self, ctx: &mut Context, query: ImageQuery) {
-        let answerer = match (&self.loaded, &ctx.library) {
-            (Some(loaded), _) => Answerer::Model(Arc::clone(&loaded.model), loaded.name.clone()),
-            (None, Some(open)) => Answerer::Library(Arc::clone(&open.shared)),
-            (None, None) => return ctx.tell(note("Open a folder, a library or a model first")),
-        };
+        let Some(answerer) = self.answerer(ctx) else { return };
         self.asked = Some(query.clone());
         let (quick, state) = (ctx.quick.clone(), ctx.state().cloned());
         ctx.job(JobKind::Recognise, move |session| {
