@@ -45,6 +45,23 @@ pub fn reason(word: &str) -> &str {
     }
 }
 
+/// So many files with that reason, in words.
+pub fn reasons(n: usize, word: &str) -> String {
+    let words = match word {
+        "unsupported" => "no pictures of a known format",
+        "no_picture" => "no pictures",
+        "mask" => "masks or maps of other pictures",
+        "duplicate" => "copies of other images",
+        "cut_off" => "pictures that are cut off, taken in",
+        "no_image" => "names without an image",
+        "crashed" | "fatal" => "of which the decoder broke down",
+        "link" => "links that lead to no file",
+        "special" => "neither files nor folders",
+        other => reason(other),
+    };
+    format!("{} {}", grouped(n), if n == 1 { reason(word) } else { words })
+}
+
 /// How long ago something was that happened at a time in milliseconds since 1970.
 pub fn ago(at_ms: i64) -> String {
     let minutes = (now() - at_ms).max(0) / 60_000;

@@ -14,7 +14,7 @@ use crate::gui::panel::{PageUi, Panel};
 use crate::gui::requests::Request;
 use crate::gui::theme;
 use crate::gui::widgets::{card_ui, line};
-use crate::gui::words::{ago, bytes, count, grouped, reason};
+use crate::gui::words::{ago, bytes, count, grouped, reasons};
 
 /// The height of a line of the list of files that were not taken in.
 const ROW: f32 = 26.0;
@@ -104,7 +104,7 @@ impl LibraryView {
             ui.horizontal_wrapped(|ui| {
                 let of_all = ui.selectable_label(self.reason.is_none(), format!("All {}", grouped(files.len())));
                 for (word, part) in panel.desk.upkeep().by_reason() {
-                    let words = format!("{} {}", grouped(part.len()), reason(word));
+                    let words = reasons(part.len(), word);
                     let is_chosen = ui.selectable_label(self.reason.as_deref() == Some(word), words).clicked();
                     if is_chosen || self.reason.as_deref() == Some(word) && !of_all.clicked() && chosen.is_none() {
                         (chosen, shown) = (Some(word.to_owned()), part);

@@ -143,9 +143,9 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         }
         if !query.is_empty() {
             let mut engine = hits.engine;
-            ui.selectable_value(&mut engine, Engine::Memory, "Memory")
+            ui.selectable_value(&mut engine, Engine::Memory, "Learning")
                 .on_hover_text("Learns from what you say of its answers (contextual memory tree)");
-            ui.selectable_value(&mut engine, Engine::Index, "Index")
+            ui.selectable_value(&mut engine, Engine::Index, "Plain")
                 .on_hover_text("Looks at every caption and learns nothing (tf-idf), to compare");
             if engine != hits.engine {
                 panel.ask(Command::SearchBy(engine));

@@ -125,7 +125,7 @@ pub(super) fn choice_ui(ui: &mut Ui, panel: &Panel<'_>, class: &str, chance: f64
 fn adviser_words(name: &str) -> (&'static str, &'static str) {
     match name {
         "contextual" => ("Contextual search", "Online multiclass learning by contextual search, on the image as a whole"),
-        "pa" => ("Passive-aggressive", "A linear rule that changes as little as each label needs"),
+        "pa" => ("Linear rule", "Passive-aggressive: changes as little as each label needs"),
         "nearest" => ("Nearest image", "The labelled image that looks most like it"),
         "captions" => ("Captions", "A contextual memory tree of captions"),
         "recogniser" => ("Recogniser", "The compositional kernel machine, on pieces of the image"),

@@ -46,7 +46,7 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView
             if reviewed.objects_unknown > 0 {
                 let n = count(reviewed.objects_unknown, "image");
                 let hover = "Names do not tell which object they show: near copies with the same wrong label speak for it";
-                ui.colored_label(ui.visuals().warn_fg_color, format!("{n} of unknown objects")).on_hover_text(hover);
+                ui.colored_label(ui.visuals().warn_fg_color, format!("{n} whose object is unknown")).on_hover_text(hover);
             }
             if ui.add_enabled(!is_running, egui::Button::new("Review again")).clicked() {
                 panel.act(Action::Review);
