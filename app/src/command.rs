@@ -111,6 +111,9 @@ pub enum Command {
     /// Search by visual similarity to an image, or to a part of it, besides by words; `None` ends
     /// that.
     SearchByImage(Option<(ImageQuery, Option<Crop>)>),
+    /// Choose the vectors by which images that a search finds are to resemble one; `None` chooses
+    /// the usual ones.
+    SearchLikeBy(Option<Look>),
     /// Find the images of the library that are most like an image, or like a part of it.
     Similar(ImageQuery, Option<Crop>),
     /// Find those most like another part of the same image, or like all of it.
@@ -414,6 +417,7 @@ impl Command {
                 | Self::SearchBy(_)
                 | Self::SortHits
                 | Self::SearchByImage(_)
+                | Self::SearchLikeBy(_)
                 | Self::Narrow(_)
                 | Self::HitsInFull(_)
                 | Self::Why(_)

@@ -124,7 +124,9 @@ fn further_files_of_the_same_bytes_go_to_the_bin_at_once() {
     let at = |i: u32, copy: u32| images.path().join(format!("photo{i}-{copy}.png"));
     for i in 0..3 {
         squares(i).save(at(i, 0)).unwrap();
-        (1..=i).for_each(|copy| drop(std::fs::copy(at(i, 0), at(i, copy)).unwrap()));
+        for copy in 1..=i {
+            std::fs::copy(at(i, 0), at(i, copy)).unwrap();
+        }
     }
     let mut world = World::on(images.path());
     world.ctrl(Key::Num7);

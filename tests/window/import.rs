@@ -221,7 +221,7 @@ fn what_was_not_taken_in_is_listed_by_reason_and_saved() {
     world.rest();
     for words in [
         "All 19",
-        "16 mask or map of another picture",
+        "16 masks or maps of other pictures",
         "1 copy of another image",
         "1 name without an image",
         "1 no picture of a known format",

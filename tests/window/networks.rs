@@ -5,8 +5,10 @@ use std::path::Path;
 use egui::Key;
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use tessera::command::Command;
+use tessera::command::{Command, ImageQuery};
+use tessera::gui::App;
 use tessera::gui::dialogs::Scripted;
+use tessera_core::library::looks::Look;
 
 use crate::world::{World, class_folders};
 
@@ -47,6 +49,30 @@ fn a_network_is_added_and_removed() {
     world.rest();
     let told = |world: &World, words: &str| world.app().desk().notices().log().iter().any(|notice| notice.words.contains(words));
     assert!(told(&world, "Looked at 8 images: 8 vectors in `mine` are new or changed"));
+    // Searches by an image compare by them, too, as the page Similar does.
+    let mine = || Some(Look::Brought("mine".into()));
+    let id = world.state().images().next().unwrap().id;
+    world.run(Command::SimilarBy(mine()));
+    world.run(Command::Similar(ImageQuery::Item(id), None));
+    world.until("it is compared by them", |app| {
+        app.desk().similar().answer().is_some_and(|answer| Some(&answer.search.by) == mine().as_ref())
+    });
+    let nearest: Vec<_> = world.app().desk().similar().answer().unwrap().alikes.iter().map(|alike| (alike.image, alike.likeness)).collect();
+    world.ctrl(Key::Num1);
+    world.run(Command::SearchByImage(Some((ImageQuery::Item(id), None))));
+    world.until("images like it are found", |app| app.desk().searching().hits().is_some_and(|hits| hits.images.len() == nearest.len()));
+    world.rest();
+    assert!(world.shows("Resemble by Usual"));
+    world.press("Resemble by Usual");
+    world.press("mine");
+    let by_mine = |app: &App| {
+        app.desk().searching().hits().map(|hits| hits.hits.iter().map(|hit| (hit.image, hit.look.unwrap())).collect::<Vec<_>>())
+    };
+    world.until("they are found by these vectors", |app| by_mine(app).as_ref() == Some(&nearest));
+    world.rest();
+    assert!(world.shows("Resemble by mine"));
+    world.ctrl(Key::Num5);
+    world.rest();
     world.click("Look at all images with mine");
     world.rest();
     assert!(told(&world, "Looked at 0 images: 0 vectors in `mine` are new or changed"));

@@ -159,7 +159,12 @@ fn every_page_looks_as_it_did() {
 #[test]
 #[ignore = "wants Mesa's Vulkan driver"]
 fn pages_look_as_they_did_in_the_dark() {
-    visit(&Look { name: "dark", theme: "Dark", size: [1280.0, 800.0], views: Some(&["browse", "recognise", "recognised-folder", "train", "library", "keys"]) });
+    visit(&Look {
+        name: "dark",
+        theme: "Dark",
+        size: [1280.0, 800.0],
+        views: Some(&["browse", "recognise", "recognised-folder", "train", "library", "keys"]),
+    });
 }
 
 #[test]

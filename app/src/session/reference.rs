@@ -77,6 +77,19 @@ impl ReferenceImage {
         LookQuery { part: self.part.clone(), ..LookQuery::new(self.appearance.clone(), self.glimpse.clone(), of) }
     }
 
+    /// These vectors, where the image can be compared by them: captions, elements and vectors that
+    /// were brought are known of whole images of the library, and what the network sees where
+    /// learned features are on.
+    pub fn comparable(&self, library: &Library, by: Option<Look>) -> Option<Look> {
+        by.filter(|by| match by {
+            Look::Network => library.has_learned_features(),
+            Look::Words | Look::Elements | Look::Brought(_) => {
+                self.item.filter(|_| self.crop.is_none()).is_some_and(|of| library.can_have(by, of))
+            }
+            Look::Appearance | Look::Edges | Look::Colours => true,
+        })
+    }
+
     /// A whole image of some size, as it is small.
     fn whole(name: String, item: Option<ItemId>, small: RgbImage, size: (u32, u32), glimpse: Option<Glimpse>) -> Self {
         let appearance = Appearance::of(&small);

@@ -188,6 +188,7 @@ impl Desk {
             Command::SortHits => parts.searching.search_again(ctx),
             Command::SearchBy(engine) => parts.searching.search_by(ctx, engine),
             Command::SearchByImage(like) => parts.searching.look_for(ctx, like),
+            Command::SearchLikeBy(by) => parts.searching.compare_by(ctx, by),
             Command::Narrow(only) => parts.searching.narrow(ctx, only),
             Command::Similar(query, crop) => parts.similar.find(ctx, query, crop),
             Command::SimilarPart(crop) => parts.similar.take_part(ctx, crop),

@@ -2,16 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use tessera_core::Error;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
-use tessera_core::library::looks::RECALL;
+use tessera_core::library::looks::{Look, LookQuery, RECALL};
 use tessera_core::library::models::caption_memory::{ReadAs, Reading};
 use tessera_core::text::TextQuery;
+use tessera_core::{Error, Result};
 
+use super::super::Session;
 use super::super::reference::{ReferenceImage, load_all};
 use super::super::search::{Engine, Found, SearchAnswer, SearchHit, SearchRequest, did_you_mean};
 use super::super::why::Why;
@@ -41,6 +42,8 @@ pub struct Searching {
     /// The image that hits are to resemble, and the images to search among.
     like: Option<Arc<ReferenceImage>>,
     only: Option<Arc<Vec<ItemId>>>,
+    /// The vectors by which hits are to resemble it; `None` for the usual ones.
+    by: Option<Look>,
     effort: Effort,
     /// The number of the last search that the user asked for. Answers after the first to it leave
     /// images where they are on the screen.
@@ -84,6 +87,7 @@ impl Part for Searching {
             engine: Engine::default(),
             like: None,
             only: None,
+            by: None,
             effort: Effort { hits: 100, leaves: SEARCH_LEAVES },
             asked: 0,
             hits: None,
@@ -128,7 +132,7 @@ impl Part for Searching {
     fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
             Event::Closed => {
-                (self.hits, self.why, self.like, self.only) = (None, None, None, None);
+                (self.hits, self.why, self.like, self.only, self.by) = (None, None, None, None, None);
                 self.words.clear();
                 self.number += 1;
             }
@@ -155,10 +159,22 @@ fn in_order_of(before: &[ItemId], images: &[ItemId]) -> Vec<ItemId> {
 
 /// Loads what the images are compared by that are to resemble one, of some that are not loaded yet,
 /// and returns how many are left. One that cannot be read is loaded later.
-fn load(library: &mut Library, like: &ReferenceImage, k: usize) -> usize {
-    let look = library.look_of(&like.query());
+fn load(library: &mut Library, like: &ReferenceImage, by: Option<Look>, k: usize) -> usize {
+    let look = library.look_of(&LookQuery { by, ..like.query() });
     let left = library.load_looks(&look, NEW).unwrap_or(0);
     if library.look_curve(&look, k).is_some() { left } else { load_all(library, &look, NEW).unwrap_or(0) }
+}
+
+/// As [`load`], all of them. `by` is what was chosen.
+fn load_all_of(session: &Session, library: &Mutex<Library>, like: &ReferenceImage, by: Option<Look>, k: usize) -> Result<()> {
+    let by = like.comparable(&hold(library), by);
+    session.load_looks(library, by.as_ref())?;
+    let look = hold(library).look_of(&LookQuery { by, ..like.query() });
+    session.load_looks(library, Some(&look))?;
+    if hold(library).look_curve(&look, k).is_none() {
+        session.load_all_looks(library, &look)?;
+    }
+    Ok(())
 }
 
 impl Searching {
@@ -185,6 +201,11 @@ impl Searching {
     /// The image that hits are to resemble.
     pub fn like(&self) -> Option<&Arc<ReferenceImage>> {
         self.like.as_ref()
+    }
+
+    /// The vectors by which hits are to resemble it; `None` for the usual ones.
+    pub fn by(&self) -> Option<&Look> {
+        self.by.as_ref()
     }
 
     /// The engine that answers searches.
@@ -222,10 +243,10 @@ impl Searching {
         // Answers to earlier searches are stale, so that this one is the last until the next comes.
         let kept = self.kept().map(|before| before.images.clone());
         ctx.with_library(move |session, library| {
-            let wanted = request();
+            let wanted = request(library);
             // New images are added a few at a time; one that cannot be read now is added later and
             // ranks no worse then.
-            let unseen = wanted.like.as_ref().map_or(0, |like| load(library, like, wanted.k));
+            let unseen = wanted.like.as_ref().map_or(0, |like| load(library, like, wanted.by.clone(), wanted.k));
             // What networks see is read from the cache alone, for words.
             let unseen = match wanted.query.is_empty() {
                 true => unseen,
@@ -238,6 +259,9 @@ impl Searching {
             let did_you_mean = did_you_mean(&text, &answer).filter(|_| wanted.engine == Engine::Memory);
             let completions = session.complete(library, &text, COMPLETIONS);
             let SearchRequest { like, engine, .. } = wanted;
+            // They are offered beside an image to resemble.
+            let sets = like.as_ref().map_or_else(Default::default, |_| library.state().vector_sets());
+            let sets = sets.into_iter().map(|(set, images)| (set.into(), images)).collect();
             let readings = readings(&answer, engine);
             let best_first: Vec<ItemId> = answer.found.iter().map(|one| one.image).collect();
             let images = kept.map_or_else(|| best_first.clone(), |before| in_order_of(&before, &best_first));
@@ -258,6 +282,7 @@ impl Searching {
                 unknown,
                 engine,
                 lessons: library.caption_memory().rewards().len(),
+                sets,
             })
         });
     }
@@ -272,7 +297,7 @@ impl Searching {
         let request = self.request(&hits.query);
         ctx.with_library(move |session, library| {
             let found: Vec<Found> = hits.found.iter().filter(|one| new.contains(&one.image)).copied().collect();
-            Message::More(hits.number, session.hits_in_full(library, &request(), &found))
+            Message::More(hits.number, session.hits_in_full(library, &request(library), &found))
         });
     }
 
@@ -306,23 +331,26 @@ impl Searching {
             return self.search_again(ctx);
         };
         let Some(library) = ctx.shared() else { return };
-        let k = self.effort.hits;
-        ctx.job(JobKind::FindLike, move |session| {
-            let loaded = session.load_looks(&library, None)?;
-            match session.like(&library, &query, crop) {
-                Ok(like) => {
-                    let look = hold(&library).look_of(&like.query());
-                    if look != loaded {
-                        session.load_looks(&library, Some(&look))?;
-                    }
-                    if hold(&library).look_curve(&look, k).is_none() {
-                        session.load_all_looks(&library, &look)?;
-                    }
-                    Ok(DeskMessage::from(Message::Like(Arc::new(like))))
-                }
-                Err(Error::Cancelled) => Err(Error::Cancelled),
-                Err(error) => Ok(problem(error).into()),
+        let (k, by) = (self.effort.hits, self.by.clone());
+        ctx.job(JobKind::FindLike, move |session| match session.like(&library, &query, crop) {
+            Ok(like) => {
+                load_all_of(session, &library, &like, by, k)?;
+                Ok(DeskMessage::from(Message::Like(Arc::new(like))))
             }
+            Err(Error::Cancelled) => Err(Error::Cancelled),
+            Err(error) => Ok(problem(error).into()),
+        });
+    }
+
+    /// Sets the vectors by which hits are to resemble an image, and repeats the search; `None` for
+    /// the usual ones.
+    pub(super) fn compare_by(&mut self, ctx: &mut Context, by: Option<Look>) {
+        self.by.clone_from(&by);
+        let (Some(like), k) = (self.like.clone(), self.effort.hits) else { return };
+        let Some(library) = ctx.shared() else { return };
+        ctx.job(JobKind::FindLike, move |session| {
+            load_all_of(session, &library, &like, by, k)?;
+            Ok(Message::Like(like))
         });
     }
 
@@ -331,18 +359,18 @@ impl Searching {
         let Some(hits) = self.hits.clone() else { return };
         let Some(hit) = self.hit(image).cloned() else { return };
         let request = self.request(&hits.query);
-        ctx.with_library(move |session, library| Message::Why(hits.number, session.why(library, &request(), &hit)));
+        ctx.with_library(move |session, library| Message::Why(hits.number, session.why(library, &request(library), &hit)));
     }
 
     /// A search for these words with the current settings. The thread that searches builds the
     /// request.
-    fn request(&self, text: &str) -> impl FnOnce() -> SearchRequest + Send + use<> {
+    fn request(&self, text: &str) -> impl FnOnce(&Library) -> SearchRequest + Send + use<> {
         let (query, like, only) = (TextQuery::typing(text), self.like.clone(), self.only.clone());
-        let (engine, Effort { hits, leaves }) = (self.engine, self.effort);
-        move || SearchRequest {
+        let (by, engine, Effort { hits, leaves }) = (self.by.clone(), self.engine, self.effort);
+        move |library| SearchRequest {
             query,
+            by: like.as_ref().and_then(|like| like.comparable(library, by)),
             like,
-            by: None,
             recall: RECALL,
             only: only.map(|only| Arc::new(only.iter().copied().collect())),
             k: hits,

@@ -453,13 +453,7 @@ impl Similar {
 /// The neighbours of a query, or the vectors of which many would have to be read first.
 fn answer(library: &mut Library, query: Arc<SimilarQuery>, by: Option<Look>, recall: f64, k: usize) -> Result<SimilarAnswer, Look> {
     let is_learned = library.has_learned_features();
-    let by = by.filter(|by| match by {
-        // Without learned features nothing is known of what the network sees.
-        Look::Network => is_learned,
-        // These are of an image as a whole.
-        Look::Words | Look::Elements | Look::Brought(_) => query.image.query().of.is_some_and(|of| library.can_have(by, of)),
-        Look::Appearance | Look::Edges | Look::Colours => true,
-    });
+    let by = query.image.comparable(library, by);
     let wanted = LookQuery { by: by.clone(), recall, ..query.image.query() };
     let wanted = LookQuery { glimpse: wanted.glimpse.filter(|_| is_learned), part: wanted.part.filter(|_| is_learned), ..wanted };
     let look = library.look_of(&wanted);

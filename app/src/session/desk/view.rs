@@ -106,6 +106,9 @@ pub struct Hits {
     pub engine: Engine,
     /// Lessons in the library.
     pub lessons: usize,
+    /// Beside an image to resemble, the sets of vectors that were brought, with the images that
+    /// have one.
+    pub sets: Vec<(Arc<str>, usize)>,
 }
 
 /// An image recognised, with its reasons.

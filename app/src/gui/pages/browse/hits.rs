@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use egui::{CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
+use egui::{Button, ComboBox, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 use tessera_core::ids::ItemId;
+use tessera_core::library::looks::Look;
 use tessera_core::text::words_at;
 
+use super::super::looks::{LEARNED_OFF, LIST, LookChoice, look_choices};
 use super::images::filters_ui;
 use super::menu::image_menu_ui;
 use crate::command::Command;
@@ -151,6 +153,9 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
                 panel.ask(Command::SearchBy(engine));
             }
         }
+        if let Some(like) = &hits.like {
+            like_by_ui(ui, panel, hits, like.item.is_some() && like.crop.is_none());
+        }
         if !hits.is_best_first {
             let hover = "Images stay where they are while you say something of them; this, or Enter in the search box, puts the best first";
             if main_button(ui, "Best first").on_hover_text(hover).clicked() {
@@ -161,6 +166,30 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
             panel.view.selection.set(hits.images.iter().copied());
         }
     });
+}
+
+/// The vectors by which hits are to resemble an image. Some are known of whole images of the
+/// library alone.
+fn like_by_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits, is_of_library: bool) {
+    let chosen = panel.desk.searching().by().cloned();
+    let all = look_choices(panel, &hits.sets);
+    let shown = all.iter().find(|choice| choice.look == chosen).map_or("Usual", |choice| &choice.name).to_owned();
+    let combo = ComboBox::from_id_salt("like by").selected_text(format!("by {shown}")).width(170.0).height(LIST);
+    let response = combo.show_ui(ui, |ui| {
+        for LookChoice { look, name, hover, is_there } in all {
+            let (is_there, why) = match look {
+                Some(Look::Words | Look::Elements | Look::Brought(_)) if !is_of_library => {
+                    (false, "Known of whole images of the library alone")
+                }
+                _ => (is_there, LEARNED_OFF),
+            };
+            let button = ui.add_enabled(is_there, Button::selectable(look == chosen, name));
+            if button.on_hover_text(hover).on_disabled_hover_text(why).clicked() {
+                panel.ask(Command::SearchLikeBy(look));
+            }
+        }
+    });
+    response.response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, format!("Resemble by {shown}")));
 }
 
 /// The place of an image whose caption and words are on their way.

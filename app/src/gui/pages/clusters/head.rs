@@ -7,7 +7,7 @@ use tessera_core::library::bonds::Bond;
 use tessera_core::library::clusters::{ClusterAim, unused};
 use tessera_core::plural::listed;
 
-use super::super::looks::{LEARNED_OFF, LookChoice, look_choices};
+use super::super::looks::{LEARNED_OFF, LIST, LookChoice, look_choices};
 use super::{Chosen, ClustersView, Wish, merge, name, split};
 use crate::command::Command;
 use crate::gui::actions::Action;
@@ -18,8 +18,6 @@ use crate::job::JobKind;
 use crate::session::clusters::NOT_FOLLOWED;
 use crate::session::desk::clusters::ClusterAnswer;
 
-/// The height of the list of vectors, at most.
-const LIST: f32 = 400.0;
 /// Images that can be said to belong together, or apart, at one time.
 const PAIRED: usize = 100;
 /// Clusters that can be asked for.
