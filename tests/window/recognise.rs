@@ -382,10 +382,18 @@ fn a_model_that_was_loaded_first_answers_in_the_library_that_is_opened_then() {
     world.until("it is closed", |app| app.desk().state().is_none());
     world.run(Command::LoadModel(model));
     world.until("it is loaded", |app| app.desk().recognising().loaded_model().is_some());
+    world.step();
+    assert!(world.shows("things.tessera-model is loaded"), "the first page says so");
+    world.click("Recognise a folder…");
+    world.step();
+    assert!(world.shows("nothing of it is imported"));
     world.run(Command::RecogniseFolder(images.path().to_owned()));
     world.until("all were looked at", |app| app.desk().recognised_folder().answers().is_some_and(|answers| answers.outcomes.len() == 24));
+    world.key(Key::Escape);
     world.rest();
     assert!(world.shows("24 images recognised by things.tessera-model"));
+    world.click("First page");
+    assert!(world.shows("things.tessera-model is loaded") && world.shows("Try the sample"));
     world.run(Command::Open(images.path().to_owned()));
     world.until("it is open", |app| app.desk().state().is_some());
     world.rest();
@@ -397,4 +405,15 @@ fn a_model_that_was_loaded_first_answers_in_the_library_that_is_opened_then() {
     world.run(Command::Close);
     world.until("it is closed", |app| app.desk().state().is_none());
     assert_eq!(world.app().desk().recognising().loaded_model(), None);
+    // One without a library is let go, with its answer.
+    world.run(Command::LoadModel(world.path("things.tessera-model")));
+    world.until("it is loaded", |app| app.desk().recognising().loaded_model().is_some());
+    world.run(Command::Recognise(ImageQuery::File(images.path().join("disc/disc_01_0_0_0_lt.png"))));
+    world.until("it answers", |app| app.desk().recognising().recognition().is_some());
+    world.rest();
+    assert!(!world.shows("press a training image to correct"), "labels of another library are not here");
+    world.click_containing("answers come from things.tessera-model");
+    world.until("it is let go", |app| app.desk().recognising().loaded_model().is_none());
+    world.step();
+    assert!(world.app().desk().recognising().recognition().is_none() && world.shows("Try the sample"));
 }

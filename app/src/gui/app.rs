@@ -225,13 +225,14 @@ impl App {
             Request::Show(scope) => self.show(scope),
             Request::OpenDialog(purpose, wants) => {
                 let ctx = ctx.clone();
-                let begin = (start_folder(&self.desk), purpose.proposed(self.desk.name().unwrap_or_default()));
+                let begin = (start_folder(&self.desk, self.view.chosen_in.as_deref()), purpose.proposed(self.desk.name().unwrap_or_default()));
                 self.dialogs.ask(purpose, wants, begin, Box::new(move || ctx.request_repaint()));
             }
             Request::GiveUpDialog => self.dialogs.give_up(),
             Request::Chose(purpose, path) => {
                 self.dialogs.give_up();
                 self.view.modal = None;
+                self.view.chosen_in = path.parent().map(Path::to_owned);
                 self.chose(purpose, path);
             }
             Request::Leave => {
@@ -251,6 +252,7 @@ impl App {
             }
             Command::Similar(..) if self.desk.state().is_some() => self.turn_to(Page::Similar),
             Command::Close | Command::OpenSample => self.turn_to(Page::Browse),
+            Command::Open(_) | Command::OpenPlanned(_) if self.desk.state().is_none() => self.turn_to(Page::Browse),
             Command::Search(words) => self.view.begin_search(words),
             // An order that cannot be chosen is no setting.
             Command::LabelFrom(_, LabelOrder::Given) => {}

@@ -151,8 +151,12 @@ pub struct SystemDialogs {
     pub is_open: bool,
 }
 
-/// The folder in which dialogs begin: that of what is open, or the user's own.
-pub fn start_folder(desk: &Desk) -> PathBuf {
+/// The folder in which dialogs begin: the last one that was chosen in, that of what is open, or the
+/// user's own.
+pub fn start_folder(desk: &Desk, last: Option<&Path>) -> PathBuf {
+    if let Some(last) = last {
+        return last.to_owned();
+    }
     desk.source().and_then(Path::parent).map(Path::to_owned).or_else(dirs::home_dir).unwrap_or_else(|| PathBuf::from("/"))
 }
 

@@ -2,6 +2,7 @@
 //! Nothing of it is saved.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 use tessera_core::ids::ItemId;
 
@@ -37,6 +38,8 @@ pub struct View {
     pub modal: Option<Modal>,
     /// What is typed into the modal window.
     pub draft: ModalDraft,
+    /// The folder in which a path was chosen last.
+    pub chosen_in: Option<PathBuf>,
     /// Notices on the screen.
     pub toasts: Toasts,
 }

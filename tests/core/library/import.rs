@@ -240,6 +240,26 @@ fn copies_are_one_image_until_they_differ() {
 }
 
 #[test]
+fn a_copy_in_the_folder_of_another_class_changes_no_class() {
+    let place = Place::new(&["dog/1.png", "cat/2.png"]);
+    let library = place.open();
+    place.import(&library);
+    let dog = at(&library, "dog/1.png").id;
+    // Before its original by name.
+    fs::copy(place.image("dog/1.png"), place.image("cat/0.png")).unwrap();
+    for _ in 0..3 {
+        place.import(&library);
+        assert_eq!(hold(&library).state().image(dog).unwrap().label(), Some("dog"));
+    }
+    // One alone has what its folder says.
+    fs::remove_file(place.image("dog/1.png")).unwrap();
+    place.import(&library);
+    place.import(&library);
+    assert_eq!(hold(&library).state().image(dog).unwrap().label(), Some("cat"));
+    taught_anew(&place, library);
+}
+
+#[test]
 fn removed_and_lost_images_stay_as_they_are() {
     let place = Place::new(&["cat/1.png", "cat/2.png"]);
     let library = place.open();

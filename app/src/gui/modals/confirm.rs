@@ -75,10 +75,9 @@ pub(super) fn file_to_bin(image: ItemId, file: &Path, other: &Path) -> Question 
 pub(super) fn files_to_bin(files: &[(ItemId, PathBuf)]) -> Question {
     Question {
         heading: format!("Move {} to the bin?", count(files.len(), "file")),
-        words:
-            "Of each image one file of the same bytes stays, the first that is listed; a file is moved only while that is so. The files \
+        words: "Of each image the oldest file of the same bytes stays; a file is moved only while another one is there. The files \
                 are not deleted: they can be put back from the bin."
-                .into(),
+            .into(),
         verb: "Move to the bin",
         command: Command::FilesToBin(files.to_vec()),
         by_enter: false,

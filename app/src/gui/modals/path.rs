@@ -35,7 +35,7 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> b
     let (heading, words) = purpose.words();
     ui.heading(heading);
     ui.label(RichText::new(words).weak());
-    let base = start_folder(panel.desk);
+    let base = start_folder(panel.desk, panel.view.chosen_in.as_deref());
     // The listing follows the field; pressing an entry changes the field, too.
     let before = (!panel.view.draft.is_new).then(|| Typed::new(&panel.view.draft.text, &base).folder);
     if panel.view.draft.is_new && panel.view.draft.text.is_empty() {

@@ -21,7 +21,7 @@ pub(super) fn restore_backup_ui(ui: &mut Ui, panel: &mut Panel<'_>, backup: &Ope
     ui.add_space(6.0);
     ui.label("Make this library of it");
     let entered = field_ui(ui, &mut panel.view.draft, "Library", "/home/you/pictures.tessera");
-    let to = start_folder(panel.desk).join(typed_path(&panel.view.draft.text));
+    let to = start_folder(panel.desk, None).join(typed_path(&panel.view.draft.text));
     if panel.desk.folder() == Some(&to) {
         ui.label("It takes the place of the library that is open, which is renamed and stays beside it.");
     } else {

@@ -10,7 +10,7 @@ use tessera_core::copies::{NEAR, SIMILAR};
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::copies::Copy;
-use tessera_core::library::state::Image;
+use tessera_core::library::state::{Image, State};
 use tessera_core::utc::utc;
 
 use super::label::keys::{is_free, pressed};
@@ -140,7 +140,7 @@ impl CopiesView {
             let extra = extra_files(panel, groups);
             if !extra.is_empty() {
                 let words = format!("Move {} of the same bytes to the bin", count(extra.len(), "further file"));
-                let hover = "Of each image that lies in several files of the same bytes, one stays; the images stay in the library";
+                let hover = "Of each image that lies in several files of the same bytes, the oldest stays; the images stay in the library";
                 if ui.button(words).on_hover_text(hover).clicked() {
                     panel.view.open(Modal::FilesToBin(extra));
                 }
@@ -438,8 +438,7 @@ impl CopiesView {
 /// The files of one image, each of which can be shown and moved to the bin.
 fn same_files_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: ItemId) {
     let Some(state) = panel.state().cloned() else { return };
-    let places = state.image(image).map_or(&[][..], |image| &image.places);
-    let files: Vec<PathBuf> = places.iter().filter(|place| place.here).map(|place| state.full_path(place)).collect();
+    let files = state.image(image).map_or_else(Vec::new, |image| files_of(&state, image));
     ui.label(RichText::new(format!("One image in {} of the same bytes", count(files.len(), "file"))).strong());
     for (at, file) in files.iter().enumerate() {
         ui.horizontal(|ui| {
@@ -457,20 +456,33 @@ fn same_files_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: ItemId) {
             {
                 panel.view.open(Modal::FileToBin(image, file.clone(), other.clone()));
             }
+            if at == 0 {
+                let hover = "This one stays where further files go to the bin at once";
+                ui.label(RichText::new("the oldest").small().weak()).on_hover_text(hover);
+            }
             line(ui, &name).on_hover_text(&name);
         });
     }
 }
 
-/// Of images that lie in several files of the same bytes, all files but the first.
+/// The files of an image, the oldest first: copies are newer, or have a longer name.
+fn files_of(state: &State, image: &Image) -> Vec<PathBuf> {
+    let mut there: Vec<(i64, usize, PathBuf)> = image
+        .places
+        .iter()
+        .filter(|place| place.here)
+        .map(|place| (place.modified, place.path.as_os_str().len(), state.full_path(place)))
+        .collect();
+    there.sort();
+    there.into_iter().map(|(.., path)| path).collect()
+}
+
+/// Of images that lie in several files of the same bytes, all files but the oldest.
 fn extra_files(panel: &Panel<'_>, groups: &[CopyGroup]) -> Vec<(ItemId, PathBuf)> {
     let Some(state) = panel.state() else { return Vec::new() };
     // A group of one image is there for its files.
     let alone = groups.iter().filter_map(|group| if let [only] = &group.images[..] { state.image(only.image) } else { None });
-    let further = |image: &Arc<Image>| {
-        let there = image.places.iter().filter(|place| place.here);
-        there.skip(1).map(|place| (image.id, state.full_path(place))).collect::<Vec<_>>()
-    };
+    let further = |image: &Arc<Image>| files_of(state, image).into_iter().skip(1).map(|file| (image.id, file)).collect::<Vec<_>>();
     alone.flat_map(further).collect()
 }
 

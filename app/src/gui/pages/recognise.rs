@@ -126,7 +126,9 @@ impl RecogniseView {
                 let (i, piece) = piece;
                 ui.label(format!("Piece {}: {:+.3} for {}, from {}", i + 1, piece.lead, best.class, recognition.tiles[piece.tile].name));
             } else {
-                ui.label(RichText::new("Point at a number to follow it; press a training image to correct its label.").small().weak());
+                let correct =
+                    if panel.desk.recognising().loaded_model().is_none() { "; press a training image to correct its label" } else { "" };
+                ui.label(RichText::new(format!("Point at a number to follow it{correct}.")).small().weak());
             }
         });
         ui.add_space(6.0);
@@ -188,6 +190,9 @@ impl PageUi for RecogniseView {
 
 fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, folder: &mut FolderTable) {
     ui.horizontal_wrapped(|ui| {
+        if panel.state().is_none() && ui.button("First page").on_hover_text("Where folders and libraries are opened").clicked() {
+            panel.requests.push(Request::TurnTo(Page::Browse));
+        }
         if ui.button("Choose an image…").clicked() {
             panel.act(Action::RecogniseFile);
         }
@@ -203,7 +208,9 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, folder: &mut FolderTable) {
         if let Some(model) = panel.desk.recognising().loaded_model() {
             let words = format!("answers come from {model}  ×");
             let colour = ui.visuals().selection.bg_fill;
-            if chip_ui(ui, &words, colour, "Press to recognise with this library again").clicked() {
+            let hover =
+                if panel.state().is_some() { "Press to recognise with this library again" } else { "Press to let go of this model" };
+            if chip_ui(ui, &words, colour, hover).clicked() {
                 panel.ask(Command::UseLibrary);
             }
         }

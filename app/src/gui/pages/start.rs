@@ -66,6 +66,20 @@ impl PageUi for StartView {
                     panel.act(Action::LoadModel);
                 }
             });
+            if let Some(model) = panel.desk.recognising().loaded_model() {
+                let words = format!("{model} is loaded: it answers here, and in what is opened next");
+                ui.add_space(10.0);
+                ui.label(RichText::new(words).strong());
+                ui.horizontal(|ui| {
+                    ui.add_space(((width - 300.0) / 2.0).max(0.0));
+                    for action in [Action::RecogniseFile, Action::RecogniseFolder] {
+                        let (words, hover) = action.words();
+                        if ui.button(words).on_hover_text(hover).clicked() {
+                            panel.act(action);
+                        }
+                    }
+                });
+            }
             ui.add_space(10.0);
             self.path_ui(ui, panel, width);
             ui.add_space(6.0);

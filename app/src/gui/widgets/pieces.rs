@@ -151,7 +151,7 @@ fn picture_ui(ui: &Ui, frame: Rect, size: (u32, u32), texture: Option<TextureId>
         }
         None => {
             let font = FontId::proportional(11.5);
-            ui.painter().text(frame.center(), Align2::CENTER_CENTER, "not on this computer", font, ui.visuals().weak_text_color());
+            ui.painter().text(frame.center(), Align2::CENTER_CENTER, "no picture at hand", font, ui.visuals().weak_text_color());
         }
     }
     if let Some(colour) = colour {

@@ -7,7 +7,7 @@ mod one;
 mod report;
 mod table;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -313,13 +313,22 @@ fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &P
     if state.roots().all(|(_, root)| root.path != folder) {
         return Ok(None);
     }
+    let mut said: BTreeMap<ItemId, Vec<(&Path, FolderWord)>> = BTreeMap::new();
+    for (id, path, word) in files {
+        said.entry(id).or_default().push((path, state.understood(&word)));
+    }
     let mut changes = Vec::new();
     let mut classes = BTreeSet::new();
-    for (id, path, word) in files {
-        let word = state.understood(&word);
-        // An image in several folders keeps what the first of them says.
-        let image = state.image(id).filter(|image| image.content.is_some() && state.path_of(image).as_deref() == Some(path));
-        if let Some(image) = image.filter(|image| image.folder != word) {
+    for (id, words) in said {
+        let Some(image) = state.image(id).filter(|image| image.content.is_some()) else { continue };
+        // An image in several folders keeps what it has as long as one of them may say so: a copy
+        // changes nothing. Otherwise it has what the first of them says.
+        let is_elsewhere = image.places.iter().filter(|place| place.here).count() > words.len();
+        if is_elsewhere || words.iter().any(|(_, word)| *word == image.folder) {
+            continue;
+        }
+        let first = words.into_iter().find(|(path, _)| state.path_of(image).as_deref() == Some(path));
+        if let Some((_, word)) = first {
             classes.extend(word.label.clone());
             changes.push(Change::Image(id, Field::Folder(Swap(image.folder.clone(), word))));
         }

@@ -123,7 +123,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         } else {
             ui.label(RichText::new(format!("{}{of}{like}", count(hits.images.len(), "image"))).strong());
         }
-        if !query.is_empty() {
+        if !query.is_empty() && hits.memories > 0 {
             ui.label(RichText::new(format!("among {}", count(hits.memories, "caption"))).weak());
         }
         if !hits.unknown.is_empty() {

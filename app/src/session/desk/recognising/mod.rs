@@ -407,9 +407,13 @@ impl Recognising {
         self.drawn = Some(drawn);
     }
 
-    /// Recognises with the library's own recogniser again.
+    /// Recognises with the library's own recogniser again, or with nothing where none is open.
     pub(super) fn use_library(&mut self, ctx: &mut Context) {
         self.loaded = None;
+        if ctx.library.is_none() {
+            (self.asked, self.recognition) = (None, None);
+            self.drop_drawn();
+        }
         self.recognise_again(ctx);
     }
 
