@@ -225,7 +225,8 @@ impl App {
             Request::Show(scope) => self.show(scope),
             Request::OpenDialog(purpose, wants) => {
                 let ctx = ctx.clone();
-                let begin = (start_folder(&self.desk, self.view.chosen_in.as_deref()), purpose.proposed(self.desk.name().unwrap_or_default()));
+                let begin =
+                    (start_folder(&self.desk, self.view.chosen_in.as_deref()), purpose.proposed(self.desk.name().unwrap_or_default()));
                 self.dialogs.ask(purpose, wants, begin, Box::new(move || ctx.request_repaint()));
             }
             Request::GiveUpDialog => self.dialogs.give_up(),
