@@ -168,5 +168,5 @@ impl<'a> Plain<'a> {
 }
 
 fn dot(a: &[i16], b: &[i16]) -> i32 {
-    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
+    a.iter().zip(b).fold(0, |sum, (a, b)| sum.wrapping_add(i32::from(*a).wrapping_mul(i32::from(*b))))
 }

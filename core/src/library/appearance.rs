@@ -1,6 +1,6 @@
 //! Images of a library by appearance: an exact scan over one short vector for each image.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -64,16 +64,16 @@ impl Library {
     fn load_wanted<'a>(&mut self, images: impl Iterator<Item = &'a Arc<Image>>, n: usize) -> Result<usize> {
         let held = &self.appearances;
         let is_new = |hash: &ContentHash| !held.of.contains_key(hash) && !held.without.contains(hash);
-        let wanted: BTreeMap<ContentHash, &Arc<Image>> =
+        let wanted: Vec<(ContentHash, &Arc<Image>)> =
             images.filter_map(|image| Some((image.content?.hash, image))).filter(|(hash, _)| is_new(hash)).collect();
         let (mut found, mut small, mut n_decoded) = (Vec::new(), Vec::new(), 0);
-        for (&hash, image) in wanted.iter().take(n) {
+        for &(hash, image) in wanted.iter().take(n) {
             match self.cache.feature(hash, VERSION)?.sound().and_then(|bytes| Appearance::from_bytes(&bytes)) {
                 Some(appearance) => found.push((hash, appearance)),
                 None => {
                     let jpeg = self.cache.thumbnail(hash)?;
                     n_decoded += usize::from(jpeg.is_none());
-                    small.push((hash, *image, jpeg));
+                    small.push((hash, image, jpeg));
                     if n_decoded == DECODED {
                         break;
                     }
