@@ -35,9 +35,39 @@ pub struct FolderTable {
     order: Order,
     /// The kind of answers that are listed; `None` lists all.
     only: Option<Kind>,
+    listed: Listed,
     pictures: HashMap<usize, TextureHandle>,
-    /// The number of the run that the pictures and the filter are of.
+    /// The number of the run that all of this is of.
     number: u64,
+}
+
+/// What is listed, which holds as long as there are as many answers and the same was chosen.
+#[derive(Default)]
+struct Listed {
+    of: Option<(usize, Option<f64>, Order, Option<Kind>)>,
+    /// The kind of each answer, and how many there are of each.
+    kinds: Vec<Kind>,
+    counts: BTreeMap<Kind, usize>,
+    /// The answers that are shown, in order.
+    shown: Vec<usize>,
+}
+
+impl Listed {
+    fn of(answers: &FolderAnswers, answered: Option<f64>, order: Order, only: Option<Kind>) -> Self {
+        let kinds: Vec<Kind> = answers.outcomes.iter().map(|outcome| Kind::of(answers, outcome, answered)).collect();
+        let mut counts = BTreeMap::new();
+        for kind in &kinds {
+            *counts.entry(kind.clone()).or_default() += 1;
+        }
+        let mut shown: Vec<usize> = (0..kinds.len()).filter(|i| only.as_ref().is_none_or(|only| kinds[*i] == *only)).collect();
+        let sureness = |i: &usize| answers.outcomes[*i].as_ref().map_or(-1.0, |answer| answer.confidence);
+        match order {
+            Order::Folder => {}
+            Order::LeastSure => shown.sort_by(|a, b| sureness(a).total_cmp(&sureness(b))),
+            Order::MostSure => shown.sort_by(|a, b| sureness(b).total_cmp(&sureness(a))),
+        }
+        Self { of: Some((kinds.len(), answered, order, only)), kinds, counts, shown }
+    }
 }
 
 /// The order of the rows.
@@ -102,22 +132,14 @@ pub(super) fn folder_ui(ui: &mut Ui, panel: &mut Panel<'_>, table: &mut FolderTa
     if table.number != answers.number {
         *table = FolderTable { is_open: true, number: answers.number, order: table.order, ..FolderTable::default() };
     }
-    let answered = panel.settings.answered;
-    let kinds: Vec<Kind> = answers.outcomes.iter().map(|outcome| Kind::of(answers, outcome, answered)).collect();
-    let mut counts: BTreeMap<&Kind, usize> = BTreeMap::new();
-    for kind in &kinds {
-        *counts.entry(kind).or_default() += 1;
-    }
     head_ui(ui, answers, is_running);
-    choices_ui(ui, panel, table, &counts, kinds.len());
+    choices_ui(ui, panel, table, answers.outcomes.len());
     ui.add_space(4.0);
-    let mut shown: Vec<usize> = (0..kinds.len()).filter(|i| table.only.as_ref().is_none_or(|only| kinds[*i] == *only)).collect();
-    let sureness = |i: &usize| answers.outcomes[*i].as_ref().map_or(-1.0, |answer| answer.confidence);
-    match table.order {
-        Order::Folder => {}
-        Order::LeastSure => shown.sort_by(|a, b| sureness(a).total_cmp(&sureness(b))),
-        Order::MostSure => shown.sort_by(|a, b| sureness(b).total_cmp(&sureness(a))),
+    let wanted = (answers.outcomes.len(), panel.settings.answered, table.order, table.only.clone());
+    if table.listed.of.as_ref() != Some(&wanted) {
+        table.listed = Listed::of(answers, wanted.1, wanted.2, wanted.3);
     }
+    let Listed { kinds, shown, .. } = &table.listed;
     if table.pictures.len() > KEPT {
         table.pictures.clear();
     }
@@ -150,7 +172,8 @@ fn head_ui(ui: &mut Ui, answers: &FolderAnswers, is_running: bool) {
     }
 }
 
-fn choices_ui(ui: &mut Ui, panel: &mut Panel<'_>, table: &mut FolderTable, counts: &BTreeMap<&Kind, usize>, all: usize) {
+fn choices_ui(ui: &mut Ui, panel: &mut Panel<'_>, table: &mut FolderTable, all: usize) {
+    let counts = &table.listed.counts;
     ui.horizontal_wrapped(|ui| {
         egui::ComboBox::from_id_salt("order").width(170.0).selected_text(table.order.words()).show_ui(ui, |ui| {
             for order in Order::ALL {
@@ -162,7 +185,7 @@ fn choices_ui(ui: &mut Ui, panel: &mut Panel<'_>, table: &mut FolderTable, count
         egui::ComboBox::from_id_salt("only").width(220.0).selected_text(words(table.only.as_ref(), now)).show_ui(ui, |ui| {
             ui.selectable_value(&mut table.only, None, words(None, all));
             for (kind, n) in counts {
-                ui.selectable_value(&mut table.only, Some((*kind).clone()), words(Some(kind), *n));
+                ui.selectable_value(&mut table.only, Some(kind.clone()), words(Some(kind), *n));
             }
         });
         let save = ui.add_enabled(all > 0, egui::Button::new("Save table…"));

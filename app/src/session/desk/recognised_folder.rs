@@ -62,6 +62,8 @@ pub(super) enum Message {
     Began(u64, Box<FolderAnswers>),
     /// An image was looked at in the run of this number.
     Looked(u64, FileOutcome),
+    /// The run of this number cannot go on.
+    Failed(u64),
 }
 
 impl FolderAnswers {
@@ -87,7 +89,10 @@ impl Part for RecognisedFolder {
                     answers.outcomes.push(outcome);
                 }
             }
-            Message::Began(..) | Message::Looked(..) => {}
+            Message::Failed(number) if number == self.number => {
+                self.answers.take_if(|answers| answers.outcomes.is_empty());
+            }
+            Message::Began(..) | Message::Looked(..) | Message::Failed(_) => {}
         }
     }
 
@@ -126,7 +131,7 @@ impl RecognisedFolder {
             match session.recognise_folder(&model, &learned.unwrap_or_default(), &folder, &told) {
                 Ok(()) => Ok(DeskMessage::Several(Vec::new())),
                 Err(Error::Cancelled) => Ok(note("Stopped; the answers so far stay").into()),
-                Err(error) => Err(error),
+                Err(error) => Ok(DeskMessage::Several(vec![Message::Failed(number).into(), problem(error).into()])),
             }
         });
     }
