@@ -87,7 +87,7 @@ pub enum Command {
     /// their place are there.
     RemoveToBin(Vec<Clearance>),
     /// Move files to the bin of the system, each one of several files of its image.
-    FilesToBin(Vec<(ItemId, PathBuf)>),
+    FilesToBin(Arc<Vec<(ItemId, PathBuf)>>),
     /// Bring removed images back.
     Restore(Vec<ItemId>),
     /// Purge images for good.

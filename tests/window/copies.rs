@@ -179,7 +179,7 @@ fn one_of_two_files_of_the_same_bytes_goes_to_the_bin() {
         });
         world.rest();
     }
-    world.run(tessera::command::Command::FilesToBin(vec![(image, left.clone())]));
+    world.run(tessera::command::Command::FilesToBin(vec![(image, left.clone())].into()));
     world.rest();
     assert!(left.exists() && world.app().desk().notices().log().iter().any(|notice| notice.words.contains("the only one that is left")));
 }

@@ -71,6 +71,13 @@ fn a_network_is_added_and_removed() {
     world.until("they are found by these vectors", |app| by_mine(app).as_ref() == Some(&nearest));
     world.rest();
     assert!(world.shows("Resemble by mine"));
+    // Of a file nothing is known but what it looks like, and that is said.
+    let file = images.path().join("elsewhere.jpg");
+    crate::world::picture(77, 64).save(&file).unwrap();
+    world.run(Command::SearchByImage(Some((ImageQuery::File(file), None))));
+    world.until("images like it are found", |app| app.desk().searching().hits().is_some_and(|hits| hits.images.len() == nearest.len() + 1));
+    world.rest();
+    assert!(world.shows("Resemble by Usual"));
     world.ctrl(Key::Num5);
     world.rest();
     world.click("Look at all images with mine");

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
@@ -44,7 +45,7 @@ pub enum Modal {
     /// One of several files of an image is to be moved there; the image, the file, one that stays.
     FileToBin(ItemId, PathBuf, PathBuf),
     /// All files of some images but one of each are to be moved there.
-    FilesToBin(Vec<(ItemId, PathBuf)>),
+    FilesToBin(Arc<Vec<(ItemId, PathBuf)>>),
     /// Images are to be forgotten.
     Forget(Vec<ItemId>),
     /// The plan of an import.

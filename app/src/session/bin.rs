@@ -99,15 +99,18 @@ impl Session {
     /// the last to hold it, stays where it is, and so does what is left when it is cancelled.
     ///
     /// # Errors
-    /// As [`Library::check_writable`].
+    /// As [`Library::check_writable`] and [`Library::note_missing`].
     pub fn files_to_bin(&self, library: &Mutex<Library>, files: &[(ItemId, PathBuf)]) -> Result<Binned> {
         hold(library).check_writable()?;
         let mut binned = Binned::default();
         self.progress.begin("Moving files to the bin", files.len() as u64);
         for (image, file) in files {
             match self.progress.step().and_then(|()| self.file_to_bin(library, *image, file)) {
-                Ok(()) => binned.moved.push(file.clone()),
-                Err(Error::Cancelled) => break,
+                Ok(()) => {
+                    binned.moved.push(file.clone());
+                    hold(library).note_missing(*image)?;
+                }
+                Err(Error::Cancelled) => binned.left.push((file.clone(), "it was stopped before".to_owned())),
                 Err(error) => binned.left.push((file.clone(), error.to_string())),
             }
         }
@@ -134,8 +137,7 @@ impl Session {
         if !holders.iter().any(is_other) {
             return Err(refuse("the only one that is left".into()));
         }
-        self.bin.take(file).map_err(refuse)?;
-        hold(library).note_missing(image)
+        self.bin.take(file).map_err(refuse)
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use image::RgbImage;
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
+use tessera_core::library::spellings;
 use tessera_core::library::state::State;
 use tessera_core::picture::Picture;
 use tessera_core::{Error, Result};
@@ -32,7 +33,10 @@ impl Session {
     /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] for an image of the library
     /// without a file.
     pub(super) fn pixels_of(&self, query: &ImageQuery, state: Option<&State>, side: u32) -> Result<Pixels> {
-        let at = |path: &Path| state?.images().find(|image| state.and_then(|state| state.path_of(image)).as_deref() == Some(path));
+        let at = |path: &Path| {
+            let (state, paths) = (state?, spellings(path).collect::<Vec<_>>());
+            state.images().find(|image| image.places.iter().any(|place| paths.contains(&state.full_path(place))))
+        };
         let (item, path) = match query {
             ImageQuery::Item(id) => (Some(*id), state.and_then(|state| state.path_of(state.image(*id)?))),
             ImageQuery::File(path) => (at(path).map(|image| image.id), Some(path.clone())),

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::{Example, Without};
-use tessera_core::data::{Dataset, Labels, Masks, OpenOptions};
+use tessera_core::data::{Dataset, ImageSource, Item, Labels, Masks, OpenOptions};
 use tessera_core::envelope::replace;
+use tessera_core::error::display;
 use tessera_core::ids::ItemId;
+use tessera_core::library::spellings;
 use tessera_core::picture::decode::SIDE;
 use tessera_core::picture::{Picture, resize, thumbnail};
 use tessera_core::progress::Progress;
@@ -30,8 +32,8 @@ pub struct FileAnswer {
     pub path: PathBuf,
     /// The best class.
     pub class: String,
-    /// The probability that it is right, in 0..=1.
-    pub confidence: f64,
+    /// The probability that it is right, in 0..=1; `None` where the recogniser was not judged.
+    pub confidence: Option<f64>,
     /// How far it leads over the mean of the others; `None` with one class.
     pub lead: Option<f64>,
     /// The second best class.
@@ -72,18 +74,23 @@ impl Session {
             return Err(Error::data(folder, "labelled images to compare with", "no labelled image yet", advice));
         }
         let data = images_in(folder, self.progress())?;
+        let file = |item: &Item| if let ImageSource::File(path) = &item.source { Some(path.clone()) } else { None };
+        let files: Vec<PathBuf> = data.items.iter().filter_map(file).collect();
+        if files.is_empty() {
+            let advice = "unpack them with `tessera import LIBRARY FOLDER --unpack DIR`";
+            return Err(Error::data(folder, "a folder of picture files", "pictures inside NORB files", advice));
+        }
         let examples: HashMap<ItemId, &Example> = model.ckm.examples().map(|(_, example)| (example.id, example)).collect();
         model.ckm.prepare();
-        self.progress().begin("Recognising", data.items.len() as u64);
-        for item in &data.items {
+        self.progress().begin("Recognising", files.len() as u64);
+        for path in &files {
             self.progress().step()?;
-            let path = item.path();
-            let own = std::fs::canonicalize(path).ok().and_then(|path| examples.get(learned.get(&path)?));
+            let own = spellings(path).find_map(|path| examples.get(learned.get(&path)?));
             let without = own.map_or(Without::Nothing, |example| example.without_itself());
             match self.picture(path, SIDE) {
                 Ok(picture) => told(self.file_answer(model, path, picture, without)),
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
-                Err(error) => told(Err((path.to_owned(), error.to_string()))),
+                Err(error) => told(Err((path.clone(), without_path(path, &error.to_string())))),
             }
         }
         for skipped in data.skipped {
@@ -93,7 +100,7 @@ impl Session {
     }
 
     fn file_answer(&self, model: &RecogniserModel, path: &Path, picture: Picture, without: Without<'_>) -> FileOutcome {
-        let failed = |words: String| (path.to_owned(), words);
+        let failed = |words: String| (path.to_owned(), without_path(path, &words));
         let answer = self.recognise_picture(model, path, picture, without).map_err(|error| failed(error.to_string()))?;
         let mut ranking = answer.ranking.iter().map(|(class, _)| model.ckm.classes()[class.index()].name.clone());
         let class = ranking.next().ok_or_else(|| failed("no other object of any class to compare it with".into()))?;
@@ -103,12 +110,17 @@ impl Session {
         Ok(FileAnswer {
             path: path.to_owned(),
             class,
-            confidence: answer.confidence,
+            confidence: (model.calibration.n > 0).then_some(answer.confidence),
             lead: answer.lead,
             runner_up: ranking.next(),
             small: small.into(),
         })
     }
+}
+
+/// What went wrong with a file, without its name, which stands beside it.
+fn without_path(path: &Path, words: &str) -> String {
+    words.strip_prefix(&format!("{}: ", display(path))).unwrap_or(words).to_owned()
 }
 
 /// Writes answers as a table of comma-separated values; `is_unknown` tells which count as unknown,
@@ -127,7 +139,7 @@ pub fn save_answers(outcomes: &[FileOutcome], is_unknown: impl Fn(&FileAnswer) -
             Ok(answer) => [
                 answer.path.to_string_lossy().into_owned(),
                 answer.class.clone(),
-                format!("{:.4}", answer.confidence),
+                answer.confidence.map_or_else(String::new, |confidence| format!("{confidence:.4}")),
                 if is_unknown(answer) { "yes" } else { "no" }.to_owned(),
                 answer.runner_up.clone().unwrap_or_default(),
                 String::new(),

@@ -12,6 +12,19 @@ use super::{machine, presets};
 use crate::scenes::scene;
 
 #[test]
+fn what_counts_in_whole_images_alone_has_no_weight_and_is_not_alone() {
+    let mut options = Preset::All.options();
+    assert!(options.check().is_ok());
+    let whole = options.kinds.iter().position(|kind| !kind.source.has_pieces()).unwrap();
+    let kind = options.kinds[whole].clone();
+    options.kinds[whole].kernel.weight = 0.5;
+    let error = options.check().unwrap_err().to_string();
+    assert!(error.contains("option `weight`") && error.contains("0.5 for network-classes"), "{error}");
+    let error = CkmOptions { kinds: vec![kind], ..options }.check().unwrap_err().to_string();
+    assert!(error.contains("option `elements`") && error.contains("has pieces"), "{error}");
+}
+
+#[test]
 fn elements_of_another_machine_are_neither_learned_nor_scored() {
     let ckm = machine(Preset::Mixed.options(), 9);
     let mut narrow = ckm.options().clone();

@@ -1,6 +1,7 @@
 //! Confirmation of commands that cannot be undone or delete much.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use egui::{Event, Key, Ui};
 use tessera_core::error::{display, display_name};
@@ -66,20 +67,20 @@ pub(super) fn file_to_bin(image: ItemId, file: &Path, other: &Path) -> Question 
         heading: format!("Move {} to the bin?", display_name(file)),
         words: format!("{} has the same bytes and stays. The file is not deleted: it can be put back from the bin.", display(other)),
         verb: "Move to the bin",
-        command: Command::FilesToBin(vec![(image, file.to_owned())]),
+        command: Command::FilesToBin(Arc::new(vec![(image, file.to_owned())])),
         by_enter: false,
     }
 }
 
 /// Asks whether to move files to the bin, each of an image of which another file stays.
-pub(super) fn files_to_bin(files: &[(ItemId, PathBuf)]) -> Question {
+pub(super) fn files_to_bin(files: &Arc<Vec<(ItemId, PathBuf)>>) -> Question {
     Question {
         heading: format!("Move {} to the bin?", count(files.len(), "file")),
         words: "Of each image the oldest file of the same bytes stays; a file is moved only while another one is there. The files \
                 are not deleted: they can be put back from the bin."
             .into(),
         verb: "Move to the bin",
-        command: Command::FilesToBin(files.to_vec()),
+        command: Command::FilesToBin(Arc::clone(files)),
         by_enter: false,
     }
 }

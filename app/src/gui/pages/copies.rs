@@ -137,12 +137,12 @@ impl CopiesView {
             }
             let files: usize = groups.iter().map(|group| group.files).sum();
             ui.label(RichText::new(format!("{} of {}", count(groups.len(), "group"), count(files, "file"))).strong());
-            let extra = extra_files(panel, groups);
-            if !extra.is_empty() {
-                let words = format!("Move {} of the same bytes to the bin", count(extra.len(), "further file"));
+            let further: usize = groups.iter().map(|group| group.files - group.images.len()).sum();
+            if further > 0 {
+                let words = format!("Move {} of the same bytes to the bin", count(further, "further file"));
                 let hover = "Of each image that lies in several files of the same bytes, the oldest stays; the images stay in the library";
                 if ui.button(words).on_hover_text(hover).clicked() {
-                    panel.view.open(Modal::FilesToBin(extra));
+                    panel.view.open(Modal::FilesToBin(Arc::new(further_files(panel, groups))));
                 }
             }
             let cleared: Vec<Clearance> = groups.iter().filter_map(|group| clearance(group, 0)).collect();
@@ -478,12 +478,11 @@ fn files_of(state: &State, image: &Image) -> Vec<PathBuf> {
 }
 
 /// Of images that lie in several files of the same bytes, all files but the oldest.
-fn extra_files(panel: &Panel<'_>, groups: &[CopyGroup]) -> Vec<(ItemId, PathBuf)> {
+fn further_files(panel: &Panel<'_>, groups: &[CopyGroup]) -> Vec<(ItemId, PathBuf)> {
     let Some(state) = panel.state() else { return Vec::new() };
-    // A group of one image is there for its files.
-    let alone = groups.iter().filter_map(|group| if let [only] = &group.images[..] { state.image(only.image) } else { None });
+    let images = groups.iter().flat_map(|group| &group.images).filter_map(|copy| state.image(copy.image));
     let further = |image: &Arc<Image>| files_of(state, image).into_iter().skip(1).map(|file| (image.id, file)).collect::<Vec<_>>();
-    alone.flat_map(further).collect()
+    images.flat_map(further).collect()
 }
 
 /// All images of a group but one, if there are others.

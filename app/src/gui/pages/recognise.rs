@@ -156,6 +156,7 @@ impl RecogniseView {
 
 impl PageUi for RecogniseView {
     fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
+        self.folder.open_new(panel);
         head_ui(ui, panel, &mut self.folder);
         if self.folder.is_open {
             folder_ui(ui, panel, &mut self.folder);

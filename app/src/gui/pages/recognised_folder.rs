@@ -60,13 +60,22 @@ impl Listed {
             *counts.entry(kind.clone()).or_default() += 1;
         }
         let mut shown: Vec<usize> = (0..kinds.len()).filter(|i| only.as_ref().is_none_or(|only| kinds[*i] == *only)).collect();
-        let sureness = |i: &usize| answers.outcomes[*i].as_ref().map_or(-1.0, |answer| answer.confidence);
+        let sureness = |i: &usize| answers.outcomes[*i].as_ref().map_or(-1.0, |answer| answer.confidence.or(answer.lead).unwrap_or(0.0));
         match order {
             Order::Folder => {}
             Order::LeastSure => shown.sort_by(|a, b| sureness(a).total_cmp(&sureness(b))),
             Order::MostSure => shown.sort_by(|a, b| sureness(b).total_cmp(&sureness(a))),
         }
         Self { of: Some((kinds.len(), answered, order, only)), kinds, counts, shown }
+    }
+}
+
+impl FolderTable {
+    /// Opens the table when a folder is recognised that it is not of yet.
+    pub(super) fn open_new(&mut self, panel: &Panel<'_>) {
+        if let Some(answers) = panel.desk.recognised_folder().answers().filter(|answers| answers.number != self.number) {
+            *self = Self { is_open: true, number: answers.number, order: self.order, ..Self::default() };
+        }
     }
 }
 
@@ -129,9 +138,6 @@ pub(super) fn folder_ui(ui: &mut Ui, panel: &mut Panel<'_>, table: &mut FolderTa
         }
         return;
     };
-    if table.number != answers.number {
-        *table = FolderTable { is_open: true, number: answers.number, order: table.order, ..FolderTable::default() };
-    }
     head_ui(ui, answers, is_running);
     choices_ui(ui, panel, table, answers.outcomes.len());
     ui.add_space(4.0);
@@ -161,10 +167,17 @@ pub(super) fn folder_ui(ui: &mut Ui, panel: &mut Panel<'_>, table: &mut FolderTa
 fn head_ui(ui: &mut Ui, answers: &FolderAnswers, is_running: bool) {
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(display_name(&answers.folder)).strong().size(18.0)).on_hover_text(display(&answers.folder));
-        let words = format!("{} recognised by {}; nothing of it is imported", count(answers.outcomes.len(), "image"), answers.by);
+        let recognised = answers.outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+        let others = match answers.outcomes.len() - recognised {
+            0 => String::new(),
+            n => format!(", {} not", grouped(n)),
+        };
+        let words = format!("{} recognised by {}{others}; nothing of it is imported", count(recognised, "image"), answers.by);
         ui.label(RichText::new(words).weak());
         if is_running {
             ui.spinner();
+        } else if !answers.is_whole {
+            ui.colored_label(ui.visuals().warn_fg_color, "It was stopped: these are not all.");
         }
     });
     if !answers.is_calibrated {
@@ -189,7 +202,7 @@ fn choices_ui(ui: &mut Ui, panel: &mut Panel<'_>, table: &mut FolderTable, all: 
             }
         });
         let save = ui.add_enabled(all > 0, egui::Button::new("Save table…"));
-        if save.on_hover_text("A CSV file: path, class, confidence, unknown, runner-up").clicked() {
+        if save.on_hover_text("A CSV file: path, class, confidence, unknown, runner-up, and why there is no answer").clicked() {
             panel.view.open(Modal::Path(Purpose::SaveAnswers));
         }
         if ui.button("Close table").on_hover_text("Drop these answers").clicked() {
@@ -205,7 +218,11 @@ fn row_ui(ui: &mut Ui, answers: &FolderAnswers, kind: &Kind, i: usize, pictures:
     let path: &Path = outcome.as_ref().map_or_else(|(path, _)| path, |answer| &answer.path);
     let name = display(path.strip_prefix(&answers.folder).unwrap_or(path));
     let spoken = match outcome {
-        Ok(answer) => format!("{name}: {}, {:.0} %", kind.words(), 100.0 * answer.confidence),
+        Ok(answer) if *kind == Kind::Unknown => format!("{name}: unknown, nearest {}", answer.class),
+        Ok(answer) => match answer.confidence {
+            Some(confidence) => format!("{name}: {}, {:.0} %", answer.class, 100.0 * confidence),
+            None => format!("{name}: {}", answer.class),
+        },
         Err((_, problem)) => format!("{name}: {problem}"),
     };
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &spoken));
@@ -239,13 +256,13 @@ fn row_ui(ui: &mut Ui, answers: &FolderAnswers, kind: &Kind, i: usize, pictures:
             } else {
                 write(ui, at, class, &answer.class, ui.visuals().strong_text_color());
             }
-            if answers.is_calibrated {
+            if let Some(confidence) = answer.confidence.filter(|_| *kind != Kind::Unknown) {
                 let track = Rect::from_min_size(pos2(at + class, rest.center().y - 4.0), vec2(bar - 62.0, 8.0));
                 ui.painter().rect_filled(track, CornerRadius::same(4), theme::track(ui));
-                let full = track.with_max_x(track.left() + track.width() * answer.confidence as f32);
+                let full = track.with_max_x(track.left() + track.width() * confidence as f32);
                 ui.painter().rect_filled(full, CornerRadius::same(4), theme::accent(ui));
                 let font = TextStyle::Body.resolve(ui.style());
-                let sure = format!("{:.0} %", 100.0 * answer.confidence);
+                let sure = format!("{:.0} %", 100.0 * confidence);
                 ui.painter().text(pos2(track.right() + 8.0, rest.center().y), Align2::LEFT_CENTER, sure, font, text);
             }
             if let Some(second) = &answer.runner_up {

@@ -165,7 +165,7 @@ pub(super) fn clear(ctx: &mut Context, cleared: Vec<Clearance>) {
 }
 
 /// Moves files to the bin, each one of several files of its image, of which a notice tells.
-pub(super) fn clear_files(ctx: &mut Context, files: Vec<(ItemId, PathBuf)>) {
+pub(super) fn clear_files(ctx: &mut Context, files: Arc<Vec<(ItemId, PathBuf)>>) {
     ctx.library_job(JobKind::MoveToBin, move |session, library| {
         let binned = session.files_to_bin(library, &files)?;
         let words = binned.in_words();

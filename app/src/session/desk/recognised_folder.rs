@@ -1,6 +1,7 @@
 //! The images of a folder, recognised one after another by the library or by a model that was
 //! loaded.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
@@ -44,6 +45,8 @@ pub struct FolderAnswers {
     /// Whether a confidence is that of the recogniser's held-out images.
     pub is_calibrated: bool,
     metrics: Metrics,
+    /// Whether all files of the folder were looked at.
+    pub is_whole: bool,
     /// Whether the library that is open answers.
     is_of_library: bool,
 }
@@ -62,8 +65,8 @@ pub(super) enum Message {
     Began(u64, Box<FolderAnswers>),
     /// An image was looked at in the run of this number.
     Looked(u64, FileOutcome),
-    /// The run of this number cannot go on.
-    Failed(u64),
+    /// The run of this number has looked at all files.
+    Ended(u64),
 }
 
 impl FolderAnswers {
@@ -89,10 +92,12 @@ impl Part for RecognisedFolder {
                     answers.outcomes.push(outcome);
                 }
             }
-            Message::Failed(number) if number == self.number => {
-                self.answers.take_if(|answers| answers.outcomes.is_empty());
+            Message::Ended(number) if number == self.number => {
+                if let Some(answers) = &mut self.answers {
+                    answers.is_whole = true;
+                }
             }
-            Message::Began(..) | Message::Looked(..) | Message::Failed(_) => {}
+            Message::Began(..) | Message::Looked(..) | Message::Ended(_) => {}
         }
     }
 
@@ -113,7 +118,6 @@ impl RecognisedFolder {
     /// Recognises the images of a folder, in place of those before.
     pub(super) fn recognise(&mut self, ctx: &mut Context, folder: PathBuf, answerer: impl FnOnce() -> FolderAnswerer + Send + 'static) {
         self.number += 1;
-        self.answers = None;
         let (number, outbox) = (self.number, ctx.outbox.clone());
         ctx.job(JobKind::RecogniseFolder, move |session| {
             let FolderAnswerer { model, name, learned } = answerer();
@@ -124,14 +128,21 @@ impl RecognisedFolder {
                 outcomes: Vec::new(),
                 is_calibrated: model.calibration.n > 0,
                 metrics: model.metrics.clone(),
+                is_whole: false,
                 is_of_library: learned.is_some(),
             };
-            outbox.send(DeskMessage::from(Message::Began(number, Box::new(begun))));
-            let told = |outcome| outbox.send(DeskMessage::from(Message::Looked(number, outcome)));
+            // A folder of which nothing can be looked at takes the place of no other.
+            let begun = Cell::new(Some(Box::new(begun)));
+            let told = |outcome| {
+                if let Some(begun) = begun.take() {
+                    outbox.send(DeskMessage::from(Message::Began(number, begun)));
+                }
+                outbox.send(DeskMessage::from(Message::Looked(number, outcome)));
+            };
             match session.recognise_folder(&model, &learned.unwrap_or_default(), &folder, &told) {
-                Ok(()) => Ok(DeskMessage::Several(Vec::new())),
+                Ok(()) => Ok(DeskMessage::from(Message::Ended(number))),
                 Err(Error::Cancelled) => Ok(note("Stopped; the answers so far stay").into()),
-                Err(error) => Ok(DeskMessage::Several(vec![Message::Failed(number).into(), problem(error).into()])),
+                Err(error) => Err(error),
             }
         });
     }

@@ -44,6 +44,8 @@ pub struct Searching {
     only: Option<Arc<Vec<ItemId>>>,
     /// The vectors by which hits are to resemble it; `None` for the usual ones.
     by: Option<Look>,
+    /// The image that is being prepared to be it.
+    pending: Option<(ImageQuery, Option<Crop>)>,
     effort: Effort,
     /// The number of the last search that the user asked for. Answers after the first to it leave
     /// images where they are on the screen.
@@ -88,6 +90,7 @@ impl Part for Searching {
             like: None,
             only: None,
             by: None,
+            pending: None,
             effort: Effort { hits: 100, leaves: SEARCH_LEAVES },
             asked: 0,
             hits: None,
@@ -118,6 +121,7 @@ impl Part for Searching {
                 }
             }
             Message::Like(like) => {
+                self.pending = None;
                 self.like = Some(like);
                 self.search_again(ctx);
             }
@@ -132,7 +136,8 @@ impl Part for Searching {
     fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
             Event::Closed => {
-                (self.hits, self.why, self.like, self.only, self.by) = (None, None, None, None, None);
+                (self.hits, self.why, self.like, self.only) = (None, None, None, None);
+                (self.by, self.pending) = (None, None);
                 self.words.clear();
                 self.number += 1;
             }
@@ -203,11 +208,6 @@ impl Searching {
         self.like.as_ref()
     }
 
-    /// The vectors by which hits are to resemble it; `None` for the usual ones.
-    pub fn by(&self) -> Option<&Look> {
-        self.by.as_ref()
-    }
-
     /// The engine that answers searches.
     pub fn engine(&self) -> Engine {
         self.engine
@@ -258,7 +258,7 @@ impl Searching {
             unknown.retain(|word| !in_other_forms.iter().any(|(other, _)| other == word));
             let did_you_mean = did_you_mean(&text, &answer).filter(|_| wanted.engine == Engine::Memory);
             let completions = session.complete(library, &text, COMPLETIONS);
-            let SearchRequest { like, engine, .. } = wanted;
+            let SearchRequest { like, by, engine, .. } = wanted;
             // They are offered beside an image to resemble.
             let sets = like.as_ref().map_or_else(Default::default, |_| library.state().vector_sets());
             let sets = sets.into_iter().map(|(set, images)| (set.into(), images)).collect();
@@ -282,6 +282,7 @@ impl Searching {
                 unknown,
                 engine,
                 lessons: library.caption_memory().rewards().len(),
+                by,
                 sets,
             })
         });
@@ -327,10 +328,11 @@ impl Searching {
     pub(super) fn look_for(&mut self, ctx: &mut Context, like: Option<(ImageQuery, Option<Crop>)>) {
         let Some((query, crop)) = like else {
             ctx.jobs.stop(&JobKind::FindLike);
-            self.like = None;
+            (self.like, self.pending) = (None, None);
             return self.search_again(ctx);
         };
         let Some(library) = ctx.shared() else { return };
+        self.pending = Some((query.clone(), crop));
         let (k, by) = (self.effort.hits, self.by.clone());
         ctx.job(JobKind::FindLike, move |session| match session.like(&library, &query, crop) {
             Ok(like) => {
@@ -346,6 +348,9 @@ impl Searching {
     /// the usual ones.
     pub(super) fn compare_by(&mut self, ctx: &mut Context, by: Option<Look>) {
         self.by.clone_from(&by);
+        if let Some(pending) = self.pending.take() {
+            return self.look_for(ctx, Some(pending));
+        }
         let (Some(like), k) = (self.like.clone(), self.effort.hits) else { return };
         let Some(library) = ctx.shared() else { return };
         ctx.job(JobKind::FindLike, move |session| {

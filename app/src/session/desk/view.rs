@@ -9,6 +9,7 @@ use tessera_core::ckm::model::Metrics;
 use tessera_core::ckm::unknown::UnknownBar;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::EventId;
+use tessera_core::library::looks::Look;
 use tessera_core::progress::ProgressSnapshot;
 use tessera_core::utc::now;
 
@@ -106,6 +107,8 @@ pub struct Hits {
     pub engine: Engine,
     /// Lessons in the library.
     pub lessons: usize,
+    /// The vectors by which they resemble an image; `None` for the usual ones.
+    pub by: Option<Look>,
     /// Beside an image to resemble, the sets of vectors that were brought, with the images that
     /// have one.
     pub sets: Vec<(Arc<str>, usize)>,

@@ -171,7 +171,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
 /// The vectors by which hits are to resemble an image. Some are known of whole images of the
 /// library alone.
 fn like_by_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits, is_of_library: bool) {
-    let chosen = panel.desk.searching().by().cloned();
+    let chosen = hits.by.clone();
     let all = look_choices(panel, &hits.sets);
     let shown = all.iter().find(|choice| choice.look == chosen).map_or("Usual", |choice| &choice.name).to_owned();
     let combo = ComboBox::from_id_salt("like by").selected_text(format!("by {shown}")).width(170.0).height(LIST);

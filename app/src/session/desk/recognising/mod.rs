@@ -411,6 +411,7 @@ impl Recognising {
     pub(super) fn use_library(&mut self, ctx: &mut Context) {
         self.loaded = None;
         if ctx.library.is_none() {
+            ctx.jobs.stop(&JobKind::Recognise);
             (self.asked, self.recognition) = (None, None);
             self.drop_drawn();
         }
