@@ -105,10 +105,16 @@ def answer(collection: Collection, asked: argparse.Namespace) -> dict[str, Any]:
     return report._asdict() | {"confusion": report.confusion.tolist()}
 
 
-def run(asked: argparse.Namespace, lines: Lines) -> int:
+def run(asked: argparse.Namespace, lines: Lines, is_stopped: threading.Event) -> int:
     """Asks, and writes what comes; the exit code."""
 
+    def check() -> None:
+        # What is raised in a callback of another library is lost.
+        if is_stopped.is_set():
+            raise KeyboardInterrupt
+
     def told(stage: str, done: int, total: int) -> None:
+        check()
         lines.put(progress={"stage": stage, "done": done, "total": total})
 
     handler, log = Told(lines), logging.getLogger("tessera.distributed")
@@ -125,6 +131,7 @@ def run(asked: argparse.Namespace, lines: Lines) -> int:
             progress=told,
         ) as collection:
             found = answer(collection, asked)
+            check()
             lines.put(answer=found | {"left_out": collection.left_out})
         return 0
     except KeyboardInterrupt:
@@ -164,10 +171,14 @@ def main(given: Sequence[str] | None = None) -> int:
     lines = Lines(os.fdopen(os.dup(1), "w", encoding="utf-8"))
     sys.stdout = sys.stderr
 
+    is_stopped = threading.Event()
+
     def stop(*_: object) -> None:
+        is_stopped.set()
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, stop)
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, stop)
     if asked.until_input_ends:
         watch(sys.stdin, interrupt)
     # Warnings of shards that were left out are in the answer.
@@ -175,7 +186,7 @@ def main(given: Sequence[str] | None = None) -> int:
 
     warnings.simplefilter("ignore")
     try:
-        return run(asked, lines)
+        return run(asked, lines, is_stopped)
     except KeyboardInterrupt:
         lines.put(error="cancelled", kind="Cancelled")
         return CANCELLED
