@@ -10,7 +10,6 @@ use tessera_core::Error;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::explain::{Contribution, Explanation, Match};
 use tessera_core::ckm::model::RecogniserModel;
-use tessera_core::ckm::unknown::UnknownBar;
 use tessera_core::ckm::whole::Alike;
 use tessera_core::ckm::{Example, Without};
 use tessera_core::error::display;
@@ -32,7 +31,7 @@ use crate::session::collage::Collage;
 use crate::session::library::{Target, what_is};
 use crate::session::library_weights::weight_choice;
 use crate::session::models;
-use crate::session::recognise::{RecognisedImage, kind_name};
+use crate::session::recognise::{RecognisedImage, kind_name, unknown};
 use crate::session::reports::{self, last_report, listed};
 
 /// Pieces that are printed one by one; the rest is summed up.
@@ -125,17 +124,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
 fn is_unknown(arguments: &Classify, model: &RecogniserModel, answer: &RecognisedImage) -> bool {
     arguments
         .unknown_below
-        .map_or_else(|| is_below(model.metrics.unknown_bar(arguments.answered), answer), |least| answer.confidence < least)
+        .map_or_else(|| unknown(&model.metrics, arguments.answered, answer.lead).is_some(), |least| answer.confidence < least)
 }
 
 /// Whether the image looks like none of the classes, by the bar that was found when the model was
 /// judged.
 fn looks_unknown(model: &RecogniserModel, answer: &RecognisedImage) -> bool {
-    is_below(model.metrics.unknown, answer)
-}
-
-fn is_below(bar: Option<UnknownBar>, answer: &RecognisedImage) -> bool {
-    bar.zip(answer.lead).is_some_and(|(bar, lead)| bar.is_above(lead))
+    unknown(&model.metrics, None, answer.lead).is_some()
 }
 
 /// Drawings do not go into a library or a model, whose folders are the program's own.

@@ -6,8 +6,8 @@ use tessera_core::Result;
 use tessera_core::ckm::Without;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::explain::Explanation;
-use tessera_core::ckm::model::RecogniserModel;
-use tessera_core::ckm::unknown::lead_of;
+use tessera_core::ckm::model::{Metrics, RecogniserModel};
+use tessera_core::ckm::unknown::{UnknownBar, lead_of};
 use tessera_core::ids::ClassId;
 use tessera_core::picture::Picture;
 use tessera_core::picture::decode::SIDE;
@@ -39,6 +39,12 @@ pub fn kind_name(source: &str) -> &'static str {
         "network" | "encoder" => "cell",
         _ => "colour square",
     }
+}
+
+/// The bar under which an answer with this lead counts as unknown, if this share of the images of
+/// the classes is to be answered (see [`Metrics::unknown_bar`]); `None` where it is above it.
+pub fn unknown(metrics: &Metrics, answered: Option<f64>, lead: Option<f64>) -> Option<UnknownBar> {
+    metrics.unknown_bar(answered).filter(|bar| lead.is_some_and(|lead| bar.is_above(lead)))
 }
 
 impl Session {

@@ -18,6 +18,7 @@ use super::notices::{count, done, note, problem};
 use super::part::Part;
 use crate::command::Written;
 use crate::job::JobKind;
+use crate::session::recognise::unknown;
 use crate::session::recognise_folder::{FileAnswer, FileOutcome, save_answers};
 
 /// The folder that was recognised last.
@@ -70,10 +71,9 @@ pub(super) enum Message {
 }
 
 impl FolderAnswers {
-    /// Whether an answer counts as unknown, if this share of the images of the classes is to be
-    /// answered (see [`Metrics::unknown_bar`]).
+    /// Whether [`unknown`] tells so of an answer.
     pub fn is_unknown(&self, answer: &FileAnswer, answered: Option<f64>) -> bool {
-        self.metrics.unknown_bar(answered).zip(answer.lead).is_some_and(|(bar, lead)| bar.is_above(lead))
+        unknown(&self.metrics, answered, answer.lead).is_some()
     }
 }
 

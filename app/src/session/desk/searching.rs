@@ -173,9 +173,11 @@ fn load(library: &mut Library, like: &ReferenceImage, by: Option<Look>, k: usize
 /// As [`load`], all of them. `by` is what was chosen.
 fn load_all_of(session: &Session, library: &Mutex<Library>, like: &ReferenceImage, by: Option<Look>, k: usize) -> Result<()> {
     let by = like.comparable(&hold(library), by);
-    session.load_looks(library, by.as_ref())?;
+    let loaded = session.load_looks(library, by.as_ref())?;
     let look = hold(library).look_of(&LookQuery { by, ..like.query() });
-    session.load_looks(library, Some(&look))?;
+    if look != loaded {
+        session.load_looks(library, Some(&look))?;
+    }
     if hold(library).look_curve(&look, k).is_none() {
         session.load_all_looks(library, &look)?;
     }

@@ -16,6 +16,7 @@ use tessera_core::utc::now;
 use crate::command::JobId;
 use crate::job::JobKind;
 use crate::session::completion::Completion;
+use crate::session::recognise::unknown;
 use crate::session::reference::ReferenceImage;
 use crate::session::search::{Engine, Found, SearchHit};
 
@@ -157,10 +158,9 @@ pub struct Recognition {
 }
 
 impl Recognition {
-    /// The bar under which this image counts as unknown, if this share of the images of the classes
-    /// is to be answered (see [`Metrics::unknown_bar`]); `None` where it is above it.
+    /// As [`unknown`] tells of this image.
     pub fn unknown(&self, answered: Option<f64>) -> Option<UnknownBar> {
-        self.metrics.unknown_bar(answered).filter(|bar| self.lead.is_some_and(|lead| bar.is_above(lead)))
+        unknown(&self.metrics, answered, self.lead)
     }
 }
 
