@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What whole images by the network's cells are worth alone, by other kernels, more random waves, and the network's own classes.
 
-usage: whole_images.py SET... [--network assets/squeezenet.onnx]
+usage: whole_images.py SET... [--network assets/squeezenet.onnx] [--mirror]
 Each SET has train/CLASS/*; its test images are not looked at. Each quarter of the images of each class, by name, is judged by the
 rest. Prints a row for each way: accuracy of each quarter, and their mean. A picture is what `core/src/network` makes of it; a cell
-is the mean of 3 x 3 last activations, brought to length 1; a whole is the mean of the roots of its 36 cells.
+is the mean of 3 x 3 last activations, brought to length 1; a whole is the mean of the roots of its 36 cells. With `--mirror` the
+network looks at the mirror image of each picture, too: activations are means of both at the same place, as are logarithms.
 needs: pip install numpy scipy pillow scikit-learn onnx onnxruntime
 """
 import argparse, os
@@ -26,7 +27,7 @@ WIDTH = 4
 CLASS_STEP = 17
 
 
-def seen(network, folder):
+def seen(network, folder, is_mirrored):
     """Mean activations, mean roots of cells, and logarithms of probabilities of all images; their classes; their quarters."""
     activations, wholes, classes, labels, quarters = [], [], [], [], []
     for label, name in enumerate(sorted(os.listdir(folder))):
@@ -35,11 +36,14 @@ def seen(network, folder):
             picture = Image.open(f"{folder}/{name}/{file}").convert("RGB").resize((227, 227), Image.BILINEAR)
             planes = np.asarray(picture, "f4").transpose(2, 0, 1)[None]
             last, odds = network.run(["cells", "classes"], {"image": planes})
-            cells = np.stack([last[0][:, 2 * y : 2 * y + 3, 2 * x : 2 * x + 3].mean((1, 2)) for y in range(6) for x in range(6)])
+            last, logs = last[0], np.log(odds[0] + 1e-6)
+            if is_mirrored:
+                other, odds = network.run(["cells", "classes"], {"image": np.ascontiguousarray(planes[..., ::-1])})
+                last, logs = (last + other[0][..., ::-1]) / 2, (logs + np.log(odds[0] + 1e-6)) / 2
+            cells = np.stack([last[:, 2 * y : 2 * y + 3, 2 * x : 2 * x + 3].mean((1, 2)) for y in range(6) for x in range(6)])
             cells /= np.maximum(np.linalg.norm(cells, axis=1, keepdims=True), 1e-9)
-            activations.append(last[0].mean((1, 2)))
+            activations.append(last.mean((1, 2)))
             wholes.append(np.sqrt(cells).mean(0))
-            logs = np.log(odds[0] + 1e-6)
             classes.append(logs - logs.mean())
             labels.append(label)
             quarters.append(i * PARTS // len(files))
@@ -93,10 +97,11 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("sets", nargs="+")
     arguments.add_argument("--network", default="assets/squeezenet.onnx")
+    arguments.add_argument("--mirror", action="store_true")
     arguments = arguments.parse_args()
     network = onnxruntime.InferenceSession(arguments.network)
     for folder in arguments.sets:
-        activations, wholes, classes, labels, quarters = seen(network, f"{folder}/train")
+        activations, wholes, classes, labels, quarters = seen(network, f"{folder}/train", arguments.mirror)
         targets = np.eye(labels.max() + 1)[labels] - 1 / (labels.max() + 1)
         name = os.path.basename(os.path.normpath(folder))
 
