@@ -111,6 +111,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
             Err(error) => failures.file(&asked.path, error)?,
         }
     }
+    if arguments.answered.is_some() && answerer.model.metrics.unknown_curve.is_empty() {
+        out.note("--answered changes nothing: this model was judged on too few classes or images to tell what is unknown.");
+    }
     if learned > 0 {
         out.note(&format!(
             "{learned} of these images were learned by this library and were compared with themselves too; as #ID an image is judged \
@@ -347,7 +350,11 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, is_unk
         return format!("{}: nothing to compare it with", display(&answer.path));
     };
     let verdict = if is_unknown { format!("unknown, nearest {}", name(*best)) } else { name(*best).to_owned() };
-    let confidence = if model.calibration.n > 0 { format!("confidence {:.2}", answer.confidence) } else { "not judged yet".into() };
+    let of_classes = if is_unknown { " if it is of one of the classes" } else { "" };
+    let confidence = match model.calibration.n {
+        0 => "not judged yet".into(),
+        _ => format!("confidence {:.2}{of_classes}", answer.confidence),
+    };
     let mut text = format!("{}: {verdict} ({confidence}", display(&answer.path));
     if let Some((second, other)) = answer.ranking.get(1) {
         let _ = write!(text, "; score {score:.2} against {other:.2} for {}", name(*second));

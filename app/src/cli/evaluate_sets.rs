@@ -33,8 +33,8 @@ pub(super) fn run(session: &Session, arguments: &EvalSets, out: &Output) -> Resu
     let mut failures = Failures::new(out, build.report.as_deref())?;
     out.words(|| {
         format!(
-            "{:24} {:>6} {:>6} {:>7}  {:>8} {:>16} {:>8}  {:>18} {:>8}",
-            "set", "train", "test", "classes", "largest", "accuracy", "classes", "calibration error", "ms"
+            "{:24} {:>6} {:>6} {:>7}  {:>8} {:>16} {:>8}  {:>18} {:>8} {:>10}",
+            "set", "train", "test", "classes", "largest", "accuracy", "classes", "calibration error", "ms", "of network"
         )
     });
     let mut n = 0;
@@ -64,13 +64,14 @@ pub(super) fn run(session: &Session, arguments: &EvalSets, out: &Output) -> Resu
             },
             || {
                 format!(
-                    "{name:24} {n_train:>6} {:>6} {:>7}  {largest:>8.3} {:>8.3} +- {:.3} {:>8.3}  {error:>6.3} (chance {by_chance:.3}) {:>8.1}",
+                    "{name:24} {n_train:>6} {:>6} {:>7}  {largest:>8.3} {:>8.3} +- {:.3} {:>8.3}  {error:>6.3} (chance {by_chance:.3}) {:>8.1} {:>10.1}",
                     tested.n(),
                     classes.len(),
                     tested.accuracy(),
                     accuracy.overall.spread,
                     accuracy.mean_recall.value,
                     tested.ms_per_image(),
+                    tested.network_ms_per_image(),
                 )
             },
         );

@@ -116,17 +116,20 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
         });
     }
     let taught = session.taught_words(library, &unknown);
-    let guessed = session.guessable_words(library, &unknown);
-    let in_other_forms = session.words_in_other_forms(&answer, &unknown);
-    let is_read = |word: &String| wanted.engine == Engine::Memory && answer.asked.iter().any(|one| one.written == *word && one.is_known);
+    let by_memory = wanted.engine == Engine::Memory;
+    let in_other_forms = if by_memory { session.words_in_other_forms(&answer, &unknown) } else { Vec::new() };
+    let mut guessed = if by_memory { session.guessable_words(library, &wanted.query, &unknown) } else { Vec::new() };
+    guessed.retain(|word| !in_other_forms.iter().any(|(other, _)| other == word));
+    let is_read = |word: &String| by_memory && answer.asked.iter().any(|one| one.written == *word && one.is_known);
     let unheard: Vec<String> =
         unknown.iter().filter(|word| !taught.contains(word) && !guessed.contains(word) && !is_read(word)).cloned().collect();
-    for (word, form) in in_other_forms.iter().filter(|_| wanted.engine == Engine::Memory) {
+    for (word, form) in &in_other_forms {
         out.note(&format!("No caption, class or name has the word {word}: images with another form of it, {form}, are shown."));
     }
     if let Some(meant) = &meant {
         let wrong: Vec<&str> = answer.asked.iter().filter(|one| one.is_corrected()).map(|one| one.written.as_str()).collect();
-        out.note(&format!("Did you mean: {meant}? Nothing in this library has the word {}.", wrong.join(", ")));
+        let reason = if wrong.is_empty() { String::new() } else { format!(" Nothing in this library has the word {}.", wrong.join(", ")) };
+        out.note(&format!("Did you mean: {meant}?{reason}"));
     }
     let has_pair = library.words_network()?.is_some();
     if memories == 0 && guessed.is_empty() && !has_pair && wanted.like.is_none() && (is_scored || wanted.only.is_none()) {

@@ -9,7 +9,7 @@ use serde_json::json;
 use tessera_core::ckm::accuracy::{Accuracy, Estimate};
 use tessera_core::ckm::fit::KernelFit;
 use tessera_core::ckm::kernel::LeafKernel;
-use tessera_core::ckm::model::RecogniserModel;
+use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::presets::{Preset, Subject};
 use tessera_core::ckm::weights::{LearnOptions, LearnReport};
 use tessera_core::ckm::{Ckm, CkmOptions, ElementKind, ElementSource, Search};
@@ -136,6 +136,17 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
                 }
                 session.compute_learned_features(library)
             })?;
+        }
+        if arguments.words_network.is_some() {
+            out.note(&match hold(library).words_network()? {
+                Some(pair) => format!(
+                    "Words find images by the pair `{}` too: it has looked at {} of {}.",
+                    pair.name.as_deref().unwrap_or(&pair.hash),
+                    pair.seen,
+                    count(pair.images, "image")
+                ),
+                None => "Words find images by no pair of encoders.".into(),
+            });
         }
         out.watched(session.progress(), || choose_kinds(session, library, build))?;
         let is_chosen = build.kinds.is_some() || build.preset.is_some();
@@ -280,16 +291,37 @@ fn answer(
                 let _ = write!(of_classes, "\n  ... and {} more classes, which --json lists", told.recalls.len() - TOLD);
             }
             format!(
-                "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}{}{}{}\nThe model is in {}",
+                "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}{}{}{}{}\nThe model is in {}",
                 if ckm.options().is_of_network() { ", learned features" } else { "" },
                 weights.map_or_else(String::new, |(report, ms)| learned(report, *ms)),
                 told.in_use.as_deref().unwrap_or_default(),
                 told.kinds.map_or_else(String::new, |loss| fitted(loss, ckm.options())),
                 told.scales.as_deref().unwrap_or_default(),
+                unknown_in_words(metrics),
                 display(to)
             )
         },
     );
+}
+
+/// What the model can tell of images of classes that it does not know, as sentences that follow
+/// others; nothing where it was not judged.
+fn unknown_in_words(metrics: &Metrics) -> String {
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    match &metrics.unknown {
+        _ if metrics.held_out_accuracy.is_none() => String::new(),
+        Some(bar) => format!(
+            "\nImages of classes that it does not know: {} are noticed as unknown, and {} of those that it knows are taken for unknown.",
+            percent(bar.found),
+            percent(bar.taken)
+        ),
+        None if metrics.unknown_curve.is_empty() => {
+            "\nIt was judged on too few classes or images to tell images of classes that it does not know.".into()
+        }
+        None => {
+            "\nIt cannot tell yet which images are of classes that it does not know: `classify --answered` sets a bar all the same.".into()
+        }
+    }
 }
 
 /// What learning weights came to, as sentences that follow others.

@@ -91,8 +91,13 @@ impl ReferenceImage {
     }
 
     /// A whole image of some size, as it is small.
-    fn whole(name: String, item: Option<ItemId>, small: RgbImage, size: (u32, u32), glimpse: Option<Glimpse>) -> Self {
-        let appearance = Appearance::of(&small);
+    fn whole(
+        name: String,
+        item: Option<ItemId>,
+        (small, appearance): (RgbImage, Appearance),
+        size: (u32, u32),
+        glimpse: Option<Glimpse>,
+    ) -> Self {
         let picture = Arc::new(small);
         Self { name, item, crop: None, appearance, glimpse, part: None, whole: Arc::clone(&picture), picture, size }
     }
@@ -113,13 +118,14 @@ impl Session {
         if let (ImageQuery::Item(id), None) = (query, crop)
             && let Some(image) = state.image(*id)
         {
-            let (small, glimpse) = {
+            let (small, appearance, glimpse) = {
                 let library = hold(library);
-                (library.thumbnail(*id)?.and_then(|jpeg| thumbnail::decode(&jpeg)), library.glimpse_of(image))
+                (library.thumbnail(*id)?.and_then(|jpeg| thumbnail::decode(&jpeg)), library.appearance_of(image), library.glimpse_of(image))
             };
             if let Some(small) = small {
                 let size = image.content.map_or(small.dimensions(), |content| content.size);
-                return Ok(ReferenceImage::whole(image.name(), Some(*id), small, size, glimpse));
+                let appearance = appearance.unwrap_or_else(|| Appearance::of(&small));
+                return Ok(ReferenceImage::whole(image.name(), Some(*id), (small, appearance), size, glimpse));
             }
         }
         // A part of a large picture is cropped before shrinking: too few pixels would be left of it
@@ -134,7 +140,8 @@ impl Session {
         Ok(match part {
             None => {
                 let glimpse = seen(&small).as_ref().map(Glimpse::of);
-                ReferenceImage::whole(from.name, from.item, small, from.picture.size, glimpse)
+                let appearance = Appearance::of(&small);
+                ReferenceImage::whole(from.name, from.item, (small, appearance), from.picture.size, glimpse)
             }
             Some(part) => {
                 let seen = seen(&part);

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use tessera_core::Result;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
-use tessera_core::library::guess::is_noun;
 use tessera_core::library::looks::{Look, LookQuery};
 use tessera_core::library::models::caption_memory::{AskedWord, ReadAs};
 use tessera_core::library::search::{self, LibraryQuery};
@@ -77,10 +76,10 @@ impl Session {
         library.load_image_vectors(usize::MAX).map(|_| ())
     }
 
-    /// Those of some words that may be guessed.
-    pub fn guessable_words(&self, library: &Library, some: &[String]) -> Vec<String> {
-        let is_guessed = |word: &&String| library.state().images().any(|image| library.glimpse(image).is_some()) && is_noun(word);
-        some.iter().filter(is_guessed).cloned().collect()
+    /// Those of some words of a query that may be guessed.
+    pub fn guessable_words(&self, library: &Library, query: &TextQuery, some: &[String]) -> Vec<String> {
+        let guessable = library.guessable(query);
+        some.iter().filter(|word| guessable.contains(*word)).cloned().collect()
     }
 
     /// The words of a query that no text of the library contains.
@@ -91,8 +90,11 @@ impl Session {
     /// Those of some words that no text has, but another form of them, each with the form that
     /// most have.
     pub fn words_in_other_forms(&self, answer: &SearchAnswer, some: &[String]) -> Vec<(String, String)> {
-        let is_form = |one: &&AskedWord| one.readings[0].how == ReadAs::Form && some.contains(&one.written);
-        answer.asked.iter().filter(is_form).map(|one| (one.written.clone(), one.readings[0].word.clone())).collect()
+        let form = |one: &AskedWord| {
+            let reading = one.readings.iter().find(|reading| reading.how == ReadAs::Form)?;
+            some.contains(&one.written).then(|| (one.written.clone(), reading.word.clone()))
+        };
+        answer.asked.iter().filter_map(form).collect()
     }
 
     /// Those of some words that occur in lessons.
@@ -102,16 +104,18 @@ impl Session {
     }
 }
 
-/// What was probably meant by the text of a search: the same with each word that nothing has
-/// replaced by the likeliest one; `None` where there is no such word.
+/// What was probably meant by the text of a search: the same with each word that nothing has, or
+/// that is there much more often spelled nearly so, replaced by the likeliest one; `None` where
+/// there is no such word.
 pub fn did_you_mean(text: &str, answer: &SearchAnswer) -> Option<String> {
-    let meant = |word: &str| answer.asked.iter().find(|one| one.is_corrected() && one.written == word).map(|one| &one.readings[0].word);
+    let better = |one: &AskedWord| if one.is_corrected() { Some(one.readings[0].word.clone()) } else { one.meant.clone() };
+    let meant = |word: &str| answer.asked.iter().find(|one| one.written == word).and_then(better);
     let (mut corrected, mut rest, mut any) = (String::new(), 0, false);
     for (at, written, word) in words_at(text) {
         // One piece of the text may have two words, of which the first stands for it.
         if let Some(meant) = meant(&word).filter(|_| at >= rest) {
             corrected.push_str(&text[rest..at]);
-            corrected.push_str(meant);
+            corrected.push_str(&meant);
             (rest, any) = (at + written.len(), true);
         }
     }

@@ -1,5 +1,6 @@
 //! Reads classes and objects from the folders and names of image files.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -14,6 +15,7 @@ use super::walk::{Walk, walk};
 use crate::error::{self, Error, Result};
 use crate::ids::ClassId;
 use crate::progress::Progress;
+use crate::text::composed;
 
 /// Folders that say which part of a set they hold, or nothing at all, in lower case: never classes.
 const SPLITS: [&str; 24] = [
@@ -147,6 +149,12 @@ impl Survey {
         let pairs = join_pairs(&mut labelled, options.camera);
         skipped.sort_by(|a, b| a.path.cmp(&b.path));
 
+        // Names that look alike are one class, however their accents are written.
+        for item in &mut labelled {
+            if let Cow::Owned(name) = composed(&item.class) {
+                item.class = name;
+            }
+        }
         let classes: Vec<String> = labelled.iter().map(|item| item.class.clone()).collect::<BTreeSet<_>>().into_iter().collect();
         let items: Vec<Item> = labelled
             .into_iter()

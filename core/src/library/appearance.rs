@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use image::RgbImage;
 use rayon::prelude::*;
 
 use super::Library;
@@ -28,17 +29,26 @@ pub(super) struct Appearances {
 /// The most files decoded in one call, where the cache has no thumbnail.
 const DECODED: usize = 64;
 
+/// The small picture of a file that still has an image's bytes.
+fn small_of(state: &State, image: &Image, decoder: &dyn Decoder) -> Option<RgbImage> {
+    let picture = from_file(state, image, decoder, &Progress::default())?;
+    Some(thumbnail::shrink(&picture.pixels))
+}
+
+/// Its perceptual hash, and the thumbnail.
+fn kept_of(small: &RgbImage) -> (Descriptor, Vec<u8>) {
+    (perceptual_hash(small), thumbnail::encode(small))
+}
+
 /// A thumbnail made from a file that still has an image's bytes, and its perceptual hash.
 pub(super) fn thumbnail_of(state: &State, image: &Image, decoder: &dyn Decoder) -> Option<(Descriptor, Vec<u8>)> {
-    let picture = from_file(state, image, decoder, &Progress::default())?;
-    let small = thumbnail::shrink(&picture.pixels);
-    Some((perceptual_hash(&small), thumbnail::encode(&small)))
+    small_of(state, image, decoder).as_ref().map(kept_of)
 }
 
 impl Library {
-    /// Loads the appearances of at most `n` images into memory, from the cache, from their
-    /// thumbnails, or else from at most 64 of their files, and returns the number of images still
-    /// to be loaded: call it until that is 0. O(images + n thumbnails).
+    /// Loads the appearances of at most `n` images into memory, from the cache, where an import
+    /// leaves them, from their thumbnails, or else from at most 64 of their files, and returns the
+    /// number of images still to be loaded: call it until that is 0. O(images + n thumbnails).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
@@ -83,9 +93,10 @@ impl Library {
         let left = wanted.len() - found.len() - small.len();
         let (state, decoder) = (&self.state, &*self.decoder);
         let look = |(hash, image, jpeg): (ContentHash, &Arc<Image>, Option<Vec<u8>>)| {
-            let made = if jpeg.is_none() { thumbnail_of(state, image, decoder) } else { None };
-            let appearance = jpeg.as_ref().or(made.as_ref().map(|(_, jpeg)| jpeg)).and_then(|jpeg| thumbnail::decode(jpeg));
-            (hash, made, appearance.map(|picture| Appearance::of(&picture)))
+            let from_file = if jpeg.is_none() { small_of(state, image, decoder) } else { None };
+            let made = from_file.as_ref().map(kept_of);
+            let small = from_file.or_else(|| thumbnail::decode(&jpeg?));
+            (hash, made, small.map(|small| Appearance::of(&small)))
         };
         let looked: Vec<_> = small.into_par_iter().map(look).collect();
         let made: Vec<_> = looked.iter().filter_map(|(hash, made, _)| made.clone().map(|(look, jpeg)| (*hash, look, jpeg))).collect();
@@ -111,6 +122,12 @@ impl Library {
         let Appearances { of, without } = &self.appearances;
         let hashes = images.iter().filter_map(|id| Some(self.state.image(*id)?.content?.hash));
         hashes.filter(|hash| !of.contains_key(hash) && !without.contains(hash)).count()
+    }
+
+    /// The appearance of an image, in memory or in the cache.
+    pub fn appearance_of(&self, image: &Image) -> Option<Appearance> {
+        let in_cache = || Appearance::from_bytes(&self.cache.feature(image.content?.hash, VERSION).ok()?.sound()?);
+        self.appearance(image).cloned().or_else(in_cache)
     }
 
     /// The appearance of an image, if it is in memory.

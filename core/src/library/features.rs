@@ -22,6 +22,7 @@ use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::features::brief::PATTERN_VERSION;
 use crate::network::{Network, Seen};
+use crate::picture::appearance::{self, Appearance};
 use crate::picture::decode::SIDE;
 use crate::picture::perceptual_hash::perceptual_hash;
 use crate::picture::{Decoder, Picture, thumbnail};
@@ -156,6 +157,7 @@ impl Extraction {
             rows.push((ImageVector::version(hash), vector.to_bytes()));
         }
         let small = thumbnail::shrink(&picture.pixels);
+        rows.push((appearance::VERSION.to_owned(), Appearance::of(&small).to_bytes()));
         Ok(Cut { hash, rows, look: perceptual_hash(&small), jpeg: thumbnail::encode(&small) })
     }
 }

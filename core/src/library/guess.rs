@@ -1,7 +1,7 @@
 //! Guessed words: images without the words of a query are found by the nouns of the classes that
 //! the network takes them for, with a low weight.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
 
 use super::Library;
@@ -65,16 +65,45 @@ fn first_noun(class: usize) -> &'static str {
     nouns(class).first().copied().unwrap_or_default()
 }
 
-/// The classes that each word of a query may stand for; words that are no nouns of the network are
-/// left out.
-fn classes_of(query: &TextQuery) -> Vec<&'static [usize]> {
-    let asked = query.words.iter().chain(query.phrases.iter().flatten()).chain(&query.prefix);
-    asked.filter_map(|word| BY_STEM.get(&stem(word, Stemming::English))).map(Vec::as_slice).collect()
+/// The classes by all words of a noun, where it has several.
+static BY_NOUN: LazyLock<HashMap<Vec<String>, Vec<usize>>> = LazyLock::new(|| {
+    let mut all: HashMap<Vec<String>, Vec<usize>> = HashMap::new();
+    for class in 0..CLASSES {
+        for stems in nouns(class).iter().map(|noun| stems(words(noun))).filter(|stems| stems.len() > 1) {
+            all.entry(stems).or_default().push(class);
+        }
+    }
+    all
+});
+
+fn stems(words: impl Iterator<Item = String>) -> Vec<String> {
+    words.map(|word| stem(&word, Stemming::English)).collect()
 }
 
-/// Whether the network has a noun for a word.
-pub fn is_noun(word: &str) -> bool {
-    BY_STEM.contains_key(&stem(word, Stemming::English))
+/// Words of a query that stand for classes of the network.
+struct Noun<'a> {
+    words: &'a [String],
+    classes: &'static [usize],
+}
+
+/// The nouns of the network in some words: the longest that begins at each, in full, or else a
+/// word that ends one; other words are left out.
+fn nouns_in(asked: &[String]) -> Vec<Noun<'_>> {
+    let stems = stems(asked.iter().cloned());
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < asked.len() {
+        let in_full = |end: usize| Some((end, BY_NOUN.get(&stems[at..end])?));
+        let noun = (at + 2..=asked.len()).rev().find_map(in_full).or_else(|| Some((at + 1, BY_STEM.get(&stems[at])?)));
+        let end = noun.map_or(at + 1, |(end, _)| end);
+        found.extend(noun.map(|(_, classes)| Noun { words: &asked[at..end], classes }));
+        at = end;
+    }
+    found
+}
+
+/// All words that a query asks for, in their order.
+fn asked(query: &TextQuery) -> Vec<String> {
+    query.words.iter().chain(query.phrases.iter().flatten()).chain(&query.prefix).cloned().collect()
 }
 
 impl Library {
@@ -119,17 +148,28 @@ impl Library {
 
     /// The words of a query that are guessed for an image, in their order.
     pub fn guessed(&self, image: &Image, query: &TextQuery) -> Vec<GuessedWord> {
-        guessed(self, image, &classes_of(query), n_words(query))
+        let asked = asked(query);
+        guessed(self, image, &nouns_in(&asked), asked.len())
+    }
+
+    /// The words of a query that may be guessed; none where nothing is known of what the network
+    /// sees.
+    pub fn guessable(&self, query: &TextQuery) -> BTreeSet<String> {
+        let asked = asked(query);
+        let words: BTreeSet<String> = nouns_in(&asked).iter().flat_map(|noun| noun.words).cloned().collect();
+        let is_seen = || self.extraction.cells.is_some() && self.state.images().any(|image| self.glimpse(image).is_some());
+        if words.is_empty() || !is_seen() { BTreeSet::new() } else { words }
     }
 
     /// The `k` images with the most of a query guessed, the most first, with what that adds to
     /// their scores. Of equals the lower identifier comes first. O(images).
     pub(super) fn by_guesses(&self, query: &TextQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> BTreeMap<ItemId, f64> {
-        let (classes, n) = (classes_of(query), n_words(query));
-        if classes.is_empty() {
+        let asked = asked(query);
+        let nouns = nouns_in(&asked);
+        if nouns.is_empty() {
             return BTreeMap::new();
         }
-        let value = |image: &Arc<Image>| guessed(self, image, &classes, n).iter().map(|word| word.value).sum::<f64>();
+        let value = |image: &Arc<Image>| guessed(self, image, &nouns, asked.len()).iter().map(|word| word.value).sum::<f64>();
         let mut found: Vec<(ItemId, f64)> = self.state.images().map(|image| (image.id, value(image))).collect();
         found.retain(|(id, value)| *value > 0.0 && fits(*id));
         found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -147,23 +187,19 @@ impl Library {
     }
 }
 
-fn n_words(query: &TextQuery) -> usize {
-    query.words.len() + query.phrases.iter().map(Vec::len).sum::<usize>() + usize::from(query.prefix.is_some())
-}
-
-fn guessed(library: &Library, image: &Image, classes: &[&[usize]], n_words: usize) -> Vec<GuessedWord> {
+fn guessed(library: &Library, image: &Image, nouns: &[Noun<'_>], n_words: usize) -> Vec<GuessedWord> {
     let Some(glimpse) = library.glimpse(image) else { return Vec::new() };
     let allowed: Vec<(usize, f64)> =
         glimpse.classes().filter(|(class, chance)| *chance >= LEAST && !image.no_guesses.contains(first_noun(*class))).collect();
-    let word = |classes: &&[usize]| {
-        let mut meant = allowed.iter().filter(|(class, _)| classes.contains(class));
+    let word = |noun: &Noun<'_>| {
+        let mut meant = allowed.iter().filter(|(class, _)| noun.classes.contains(class));
         // The most probable class comes first.
         let (best, chance) = *meant.next()?;
         let chance = chance + meant.map(|(_, chance)| chance).sum::<f64>();
         let guess = Guess { noun: first_noun(best).to_owned(), chance };
-        Some(GuessedWord { guess, value: WEIGHT * chance / n_words as f64 })
+        Some(GuessedWord { guess, value: WEIGHT * chance * noun.words.len() as f64 / n_words as f64 })
     };
-    classes.iter().filter_map(word).collect()
+    nouns.iter().filter_map(word).collect()
 }
 
 impl Acts<'_> {

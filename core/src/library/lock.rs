@@ -14,8 +14,22 @@ use crate::error::{Error, Result};
 /// The lock of a library, which is freed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _folder: Option<File>,
-    _file: Option<File>,
+    folder: Option<File>,
+    file: Option<File>,
+    /// The process that took it.
+    process: u32,
+}
+
+impl Drop for Lock {
+    /// A process that is just being started has open files of ours until it runs its own program,
+    /// so to close them would leave the lock to it for a moment. What a fork of this process drops
+    /// frees nothing.
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            // Closing frees it as well, in the end.
+            [&self.folder, &self.file].into_iter().flatten().for_each(|file| drop(file.unlock()));
+        }
+    }
 }
 
 /// Takes the lock of the library in `folder`, after a look at whether all in it are ordinary files
@@ -25,11 +39,12 @@ pub(super) struct Lock {
 /// [`Error::Busy`] when another process has it; [`Error::Data`] when something in the folder is a
 /// link or the like; [`Error::Io`].
 pub(super) fn take(folder: &Path) -> Result<Lock> {
-    let lock = take_to_read(folder)?;
+    let mut lock = take_to_read(folder)?;
     let path = folder.join(LOCK);
     let file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::io("open", &path))?;
     try_lock(&file, &path, folder)?;
-    Ok(Lock { _file: Some(file), ..lock })
+    lock.file = Some(file);
+    Ok(lock)
 }
 
 /// As [`take`], but makes no file, also not where `lock` is missing. Where a folder cannot be
@@ -46,7 +61,7 @@ pub(super) fn take_to_read(folder: &Path) -> Result<Lock> {
         None
     };
     check_ordinary(folder)?;
-    Ok(Lock { _folder: locked_folder, _file: None })
+    Ok(Lock { folder: locked_folder, file: None, process: std::process::id() })
 }
 
 /// Locks an open file or folder at `path`, which must still be there when it is locked.

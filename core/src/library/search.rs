@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::Library;
 use super::event::Reward;
-use super::guess::{GuessedWord, is_noun};
+use super::guess::GuessedWord;
 use super::looks::{LookAlike, LookQuery};
 use super::models::caption_memory::{AskedWord, CANDIDATES, Question, ReadAs, RecallHit, words_of};
 use super::state::Image;
@@ -292,8 +292,8 @@ impl Library {
     /// Prepares a query for the caption memory. A word that no text has is not corrected where the
     /// network may guess it.
     pub fn ask<'a>(&'a self, text: &'a TextQuery) -> Question<'a> {
-        let guesses = |word: &str| is_noun(word) && self.state().images().any(|image| self.glimpse(image).is_some());
-        self.caption_memory().ask_knowing(self.words(), text, &guesses)
+        let guessable = self.guessable(text);
+        self.caption_memory().ask_knowing(self.words(), text, &|word| guessable.contains(word))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Forms of a word: plural and singular, endings, accents.
 
+use std::borrow::Cow;
+
 use unicode_normalization::UnicodeNormalization;
 
 use super::hashing::{Stemming, stem};
@@ -62,9 +64,9 @@ pub fn form(word: &str) -> String {
 }
 
 /// A word without the accents of its letters, and with `ss` for `ß`, `ae` for `æ`, `o` for `ø`.
-fn bare(word: &str) -> String {
+pub(super) fn bare(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
-        return word.to_owned();
+        return Cow::Borrowed(word);
     }
     let mut bare = String::with_capacity(word.len());
     // Vowel signs and voicing marks of other scripts are no accents.
@@ -84,5 +86,5 @@ fn bare(word: &str) -> String {
             c => bare.push(c),
         }
     }
-    if bare.is_empty() { word.to_owned() } else { bare }
+    if bare.is_empty() { Cow::Borrowed(word) } else { Cow::Owned(bare) }
 }

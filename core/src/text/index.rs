@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::forms::form;
+use super::forms::{bare, form};
 use super::item_texts::{ItemTexts, Text, WordId};
 use super::keys::{Keys, TextKey};
 use super::spelling::Spelling;
@@ -161,6 +161,11 @@ impl TextIndex {
         self.vocabulary.get(word).map_or(0, |id| self.words[id.index()].texts.len())
     }
 
+    /// The texts that have a word, which is written as [`words`] gives it, in ascending order.
+    pub fn keys_with(&self, word: &str) -> impl Iterator<Item = TextKey> {
+        self.vocabulary.get(word).into_iter().flat_map(|id| self.words[id.index()].texts.iter())
+    }
+
     /// The different words of the text at `key`.
     pub fn words_of(&self, key: TextKey) -> impl Iterator<Item = &str> {
         self.texts.get(key).into_iter().flat_map(Text::counts).map(|(id, _)| &*self.words[id.index()].word)
@@ -172,7 +177,7 @@ impl TextIndex {
             return id;
         }
         let word: Arc<str> = word.into();
-        let entry = Word { word: word.clone(), spelling: Spelling::of(&word), texts: Keys::default(), elsewhere: 0 };
+        let entry = Word { word: word.clone(), spelling: Spelling::of(&bare(&word)), texts: Keys::default(), elsewhere: 0 };
         let id = match self.vacant.pop() {
             Some(id) => {
                 self.words[id.index()] = entry;

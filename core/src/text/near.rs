@@ -10,6 +10,7 @@
 
 use strsim::osa_distance;
 
+use super::forms::{bare, form};
 use super::index::TextIndex;
 use super::spelling::{Spelling, most_errors};
 
@@ -26,10 +27,12 @@ pub struct NearWord {
 
 impl TextIndex {
     /// The words of texts with the fewest errors between them and `word`, at most
-    /// [`most_errors`], those of most texts first and of equals the first in the alphabet; none for
-    /// a word with digits. O(words of the index).
+    /// [`most_errors`], that are no forms of it ([`super::form`]), those of most texts first and of
+    /// equals the first in the alphabet; none for a word with digits. Accents are left out of both.
+    /// O(words of the index).
     pub fn near(&self, word: &str) -> Vec<NearWord> {
-        let asked = Spelling::of(word);
+        let (word, own_form) = (bare(word), form(word));
+        let asked = Spelling::of(&word);
         let mut most = most_errors(asked.length);
         let mut found: Vec<NearWord> = Vec::new();
         if most == 0 {
@@ -39,8 +42,8 @@ impl TextIndex {
             if !asked.may_be(other.spelling, most) {
                 continue;
             }
-            let errors = osa_distance(word, &other.word);
-            if errors <= most {
+            let errors = osa_distance(&word, &bare(&other.word));
+            if errors <= most && form(&other.word) != own_form {
                 if errors < most {
                     most = errors;
                     found.clear();

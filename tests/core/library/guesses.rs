@@ -1,5 +1,6 @@
 //! Guessed words: found, told apart, rejected, undone, and gone with the switch.
 
+use tessera_core::library::guess::Guess;
 use tessera_core::library::search::{LibraryQuery, SearchHit, search};
 use tessera_core::text::TextQuery;
 
@@ -12,6 +13,30 @@ fn found(library: &Mutex<Library>, words: &str) -> Vec<SearchHit> {
     let mut library = hold(library);
     while library.load_glimpses(3).unwrap() > 0 {}
     search(&library, &LibraryQuery::words(TextQuery::parse(words), 10))
+}
+
+/// A noun of several words is asked for by all of them; by its last word alone all nouns that end
+/// so are.
+#[test]
+fn nouns_are_guessed_in_full() {
+    let place = Place::new(&NAMES);
+    let library = open_learned(&place);
+    place.import(&library);
+    found(&library, "nothing");
+    let guessable = |text: &str| hold(&library).guessable(&TextQuery::parse(text)).into_iter().collect::<Vec<_>>();
+    assert_eq!(guessable("a golden retriever"), ["golden", "retriever"]);
+    assert_eq!(guessable("golden-retrievers"), ["golden", "retrievers"]);
+    assert_eq!(guessable("retriever golden"), ["retriever"]);
+    assert_eq!(guessable("bicycle-built-for-two"), ["bicycle", "built", "for", "two"]);
+    assert_eq!(guessable("golden"), [""; 0]);
+    let image = at(&library, NAMES[0]);
+    let in_full = |guess: &Guess| guess.noun.split([' ', '-']).count() > 1;
+    let guesses = hold(&library).guesses(&image);
+    for guess in guesses.into_iter().filter(in_full) {
+        let guessed = hold(&library).guessed(&image, &TextQuery::parse(&guess.noun));
+        assert_eq!(guessed.len(), 1, "{guessed:?}");
+        assert!((guessed[0].value - 0.05 * guessed[0].guess.chance).abs() < 1e-12, "all words of the query stand for it");
+    }
 }
 
 #[test]

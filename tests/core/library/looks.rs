@@ -12,10 +12,10 @@ use super::*;
 
 const NAMES: [&str; 5] = ["a/0.png", "a/1.png", "b/2.png", "b/3.png", "b/4.png"];
 
-/// The appearance of an image by its thumbnail, made here.
+/// The appearance of an image by its file, made here.
 fn look(library: &Mutex<Library>, id: ItemId) -> Appearance {
-    let jpeg = hold(library).thumbnail(id).unwrap().unwrap();
-    Appearance::of(&thumbnail::decode(&jpeg).unwrap())
+    let path = hold(library).path(id).unwrap();
+    Appearance::of(&thumbnail::shrink(&image::open(path).unwrap().into_rgb8()))
 }
 
 fn by(appearance: &Appearance) -> LookQuery {

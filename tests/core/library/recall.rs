@@ -337,6 +337,29 @@ fn an_image_with_all_words_stands_before_one_with_some() {
     assert!(found.iter().position(|one| one.image.0 == 1).unwrap() > 2, "{found:?}");
 }
 
+/// An error of typing in a caption does not hide the word that nearly all captions have.
+#[test]
+fn a_rare_word_near_a_usual_one_is_doubted() {
+    let (_place, library) = captioned(&["a mountian", "a lake", "a bird", "a boat"]);
+    let mountains: Vec<String> = (0..120).map(|n| format!("mountain number{n}")).collect();
+    hold(&library).caption(ItemId(3), say(&mountains.iter().map(String::as_str).collect::<Vec<_>>())).unwrap();
+    let meant = |text: &str| {
+        let query = TextQuery::parse(text);
+        let held = hold(&library);
+        let question = held.caption_memory().ask(held.words(), &query);
+        let (found, _) = question.search(64, |_| true);
+        (question.asked()[0].meant.clone(), found.iter().map(|one| one.image.0).collect::<Vec<_>>())
+    };
+    let usual = Some("mountain".to_owned());
+    assert_eq!(meant("mountian"), (usual.clone(), vec![1]), "it is offered, and nothing else is found by it");
+    assert_eq!(meant("mountians"), (usual, vec![1]), "a form of it is there");
+    assert_eq!(meant("mountain"), (None, vec![3]));
+    assert_eq!(meant("lake").0, None);
+    assert_eq!(meant("\"mountian\"").0, None, "what stands in quotes is meant");
+    hold(&library).label(&[ItemId(4)], &UserLabel::Class("mountian".into())).unwrap();
+    assert_eq!(meant("mountian").0, None, "whoever names a class means it");
+}
+
 #[test]
 fn words_are_read_as_forms_and_as_what_was_meant() {
     let texts = ["a snowboard in the snow", "two snowboards", "a dog", "two dogs", "a café", "ein Haus", "some people"];
@@ -367,6 +390,7 @@ fn words_are_read_as_forms_and_as_what_was_meant() {
     hold(&library).caption(ItemId(6), say(&["ein Haus", "dig"])).unwrap();
     assert_eq!(images(&read("dig")), [6]);
     assert!(read("\"snowbord\"").is_empty());
+    assert_eq!(read("caffe"), [one(5, "café", ReadAs::Corrected)], "an accent is no error of typing");
     // A reward for what was typed wrongly does not make it right: the same is meant by it.
     hold(&library).reward("snowbord", ItemId(3), Some(1.0)).unwrap();
     assert_eq!(search(&library, "snowbord", 1)[0].image.0, 3);

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::random::{self, drawn};
 
 /// Points that axes are found from.
-const AXES_SAMPLE: usize = 8192;
+const AXES_SAMPLE: usize = 4096;
 
 /// Cells near to a training query for which the regression is learned from it.
 const NEAR: usize = 5;

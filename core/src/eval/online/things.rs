@@ -108,9 +108,7 @@ impl DeskItems {
             if let Some(look) = look {
                 return look(&picture.pixels);
             }
-            // A library takes the appearance of the thumbnails that it keeps, which are JPEG.
-            let small = thumbnail::shrink(&picture.pixels);
-            Ok(Appearance::of(&thumbnail::decode(&thumbnail::encode(&small)).unwrap_or(small)).values())
+            Ok(Appearance::of(&thumbnail::shrink(&picture.pixels)).values())
         };
         let looked: Vec<Result<Vec<f64>>> = (0..data.items.len()).into_par_iter().map(values).collect();
         let (mut made, mut objects) = (Self::default(), Numbers::default());

@@ -440,16 +440,11 @@ impl Library {
     /// What is known of an image's look, in memory or in the cache, whether there is an index or
     /// not.
     pub(super) fn seen_anywhere(&self, look: &Look, image: &Image) -> Option<Seen<'_>> {
-        self.seen(look, image).or_else(|| {
-            let row = |version| self.cache.feature(image.content?.hash, version).ok()?.sound();
-            match look {
-                Look::Network => self.glimpse_of(image).map(Cow::Owned).map(Seen::Network),
-                Look::Appearance | Look::Edges | Look::Colours => {
-                    Appearance::from_bytes(&row(VERSION)?).map(Cow::Owned).map(Seen::Appearance)
-                }
-                Look::Elements => self.kept_whole(image).map(Seen::Vector),
-                Look::Words | Look::Brought(_) => None,
-            }
+        self.seen(look, image).or_else(|| match look {
+            Look::Network => self.glimpse_of(image).map(Cow::Owned).map(Seen::Network),
+            Look::Appearance | Look::Edges | Look::Colours => self.appearance_of(image).map(Cow::Owned).map(Seen::Appearance),
+            Look::Elements => self.kept_whole(image).map(Seen::Vector),
+            Look::Words | Look::Brought(_) => None,
         })
     }
 

@@ -104,6 +104,11 @@ impl Words {
         self.index.texts_with(word)
     }
 
+    /// Whether captions have a word, and no class or name of a file.
+    pub(super) fn is_of_captions_alone(&self, word: &str) -> bool {
+        self.index.keys_with(word).all(|key| key.part > 0)
+    }
+
     /// The words of the library that are forms of one: see [`TextIndex::forms`].
     pub fn forms(&self, word: &str) -> Vec<String> {
         self.index.forms(word)

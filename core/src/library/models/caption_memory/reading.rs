@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::memory::CaptionMemory;
 use crate::library::models::words::Words;
-use crate::text::{TextQuery, words};
+use crate::text::{NearWord, TextQuery, words};
 
 /// How a word of a query is taken for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +42,14 @@ pub struct AskedWord {
     pub readings: Vec<Reading>,
     /// Whether a text or a lesson has one of them.
     pub is_known: bool,
+    /// Where few captions alone have one of them: a word spelled nearly so that many more texts
+    /// have. It may be meant, but finds nothing here.
+    pub meant: Option<String>,
 }
+
+/// How many times as many texts have a word that may have been meant as one that is there, with
+/// one error of spelling between them, and with two.
+const MORE_TEXTS: [usize; 2] = [20, 100];
 
 /// The most completions of an unfinished word, forms and corrections of a word.
 const COMPLETIONS: usize = 8;
@@ -61,20 +68,21 @@ impl CaptionMemory {
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         let mut asked: Vec<AskedWord> = Vec::new();
         let taught: BTreeSet<String> = self.rewards.keys().flat_map(|(_, query)| words(query)).collect();
-        let mut ask = |written: &str, readings: Vec<Reading>, is_known: bool| {
+        let mut ask = |written: &str, readings: Vec<Reading>, is_known: bool, meant: Option<String>| {
             if !asked.iter().any(|other| other.written == written) {
-                asked.push(AskedWord { written: written.to_owned(), weight: 0.0, readings, is_known });
+                asked.push(AskedWord { written: written.to_owned(), weight: 0.0, readings, is_known, meant });
             }
         };
         for written in query.words.iter() {
             *counts.entry(written).or_default() += 1;
             let (readings, is_known) = whole(written, index, knows);
-            ask(written, readings, is_known || taught.contains(written));
+            let meant = if taught.contains(written) || knows(written) { None } else { meant(written, &readings, index) };
+            ask(written, readings, is_known || taught.contains(written), meant);
         }
         for written in query.phrases.iter().flatten() {
             // What is in quotes is meant as it is written.
             *counts.entry(written).or_default() += 1;
-            ask(written, vec![Reading::written(written)], index.knows(written) || taught.contains(written));
+            ask(written, vec![Reading::written(written)], index.knows(written) || taught.contains(written), None);
         }
         if let Some(prefix) = &query.prefix {
             *counts.entry(prefix).or_default() += 1;
@@ -90,9 +98,9 @@ impl CaptionMemory {
             // A beginning that is a word itself, or that no word has, is looked for as a word.
             if completed.is_empty() || index.knows(prefix) || taught.contains(prefix) {
                 let (readings, is_known) = whole(prefix, index, knows);
-                ask(prefix, readings, is_known || taught.contains(prefix));
+                ask(prefix, readings, is_known || taught.contains(prefix), None);
             } else {
-                ask(prefix, completed.into_iter().map(|word| Reading { word, how: ReadAs::Completed, share: 1.0 }).collect(), true);
+                ask(prefix, completed.into_iter().map(|word| Reading { word, how: ReadAs::Completed, share: 1.0 }).collect(), true, None);
             }
         }
         for one in &mut asked {
@@ -131,6 +139,18 @@ fn whole(written: &str, index: &Words, knows: &dyn Fn(&str) -> bool) -> (Vec<Rea
         readings.push(Reading::written(written));
     }
     (readings, is_known)
+}
+
+/// The word that may have been meant by one that is there, as it is read.
+fn meant(written: &str, readings: &[Reading], index: &Words) -> Option<String> {
+    let there: Vec<&Reading> = readings.iter().filter(|reading| matches!(reading.how, ReadAs::Written | ReadAs::Form)).collect();
+    let texts = there.iter().map(|reading| index.texts_with(&reading.word)).sum::<usize>();
+    let is_rare = texts > 0 && texts * MORE_TEXTS[0] <= index.memories();
+    if !is_rare || !there.iter().all(|reading| index.is_of_captions_alone(&reading.word)) {
+        return None;
+    }
+    let is_meant = |near: &NearWord| near.texts >= MORE_TEXTS[usize::from(near.errors > 1)] * texts;
+    index.near(written).into_iter().next().filter(is_meant).map(|near| near.word)
 }
 
 impl Reading {
