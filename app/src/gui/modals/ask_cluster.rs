@@ -4,6 +4,7 @@
 use egui::{Button, ProgressBar, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, vec2};
 
 use super::field::field_ui;
+use super::room;
 use crate::command::{Command, RemoteCluster, RemoteQuestion};
 use crate::gui::cell::cell;
 use crate::gui::dialogs::typed_path;
@@ -120,7 +121,7 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         RemoteAnswer::Found(_) => {
             let found = desk.asked_cluster().found();
             ui.label(RichText::new(format!("{of}: {}", count(found.len(), "image"))).strong());
-            ScrollArea::vertical().max_height(280.0).auto_shrink([false, true]).show_rows(ui, ROW, found.len(), |ui, rows| {
+            ScrollArea::vertical().max_height(room(ui, 280.0)).auto_shrink([false, true]).show_rows(ui, ROW, found.len(), |ui, rows| {
                 for (image, value) in rows.filter_map(|i| found.get(i)) {
                     hit_ui(ui, panel, *image, *value);
                 }

@@ -5,6 +5,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 
 use super::field::field_ui;
+use super::room;
 use crate::command::Command;
 use crate::gui::modal::Modal;
 use crate::gui::panel::Panel;
@@ -87,7 +88,7 @@ fn offered_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let filter = NameFilter::new(&panel.view.draft.text);
     let classes = panel.classes();
     let mut taken = None;
-    ScrollArea::vertical().id_salt("offered").max_height(OFFERED).auto_shrink([false, true]).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("offered").max_height(room(ui, OFFERED)).auto_shrink([false, true]).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             for class in classes.iter().filter(|class| filter.fits(class)).take(MOST) {
                 if chip_ui(ui, class, panel.colour(class), "Press to take this class").clicked() {

@@ -3,6 +3,7 @@
 use egui::{Key, RichText, ScrollArea, Ui};
 use tessera_core::error::display;
 
+use super::room;
 use crate::command::{Command, Export, ExportFormat};
 use crate::gui::panel::Panel;
 use crate::gui::widgets::main_button;
@@ -27,7 +28,7 @@ pub(super) fn class_folders_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
         count(plan.written.n, "image"),
         count(plan.written.folders.len(), "folder")
     ));
-    ScrollArea::vertical().id_salt("class folders").max_height(220.0).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("class folders").max_height(room(ui, 220.0)).show(ui, |ui| {
         egui::Grid::new("folders").num_columns(2).striped(true).min_col_width(80.0).show(ui, |ui| {
             for (folder, n) in &plan.written.folders {
                 ui.label(folder);

@@ -6,6 +6,7 @@ use egui::{RichText, ScrollArea, Ui, vec2};
 use tessera_core::library::state::Act;
 use tessera_core::utc::utc;
 
+use super::room;
 use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::Panel;
@@ -33,25 +34,30 @@ pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.label(RichText::new("Nothing was done yet.").weak());
     }
     let rows = undone.len() + done.len();
-    ScrollArea::vertical().id_salt("history").max_height(400.0).auto_shrink([false, true]).show_rows(ui, 22.0, rows, |ui, range| {
-        for i in range {
-            if let Some(words) = undone.get(i) {
-                let text = RichText::new(format!("(undone) {words}")).weak();
-                let hover = format!("Press to do everything up to here again: {}", count(undone.len() - i, "act"));
-                if row_ui(ui, egui::Button::selectable(false, text)).on_hover_text(hover).clicked() {
-                    (0..undone.len() - i).for_each(|_| panel.ask(Command::Redo));
+    ScrollArea::vertical().id_salt("history").max_height(room(ui, 400.0)).auto_shrink([false, true]).show_rows(
+        ui,
+        22.0,
+        rows,
+        |ui, range| {
+            for i in range {
+                if let Some(words) = undone.get(i) {
+                    let text = RichText::new(format!("(undone) {words}")).weak();
+                    let hover = format!("Press to do everything up to here again: {}", count(undone.len() - i, "act"));
+                    if row_ui(ui, egui::Button::selectable(false, text)).on_hover_text(hover).clicked() {
+                        (0..undone.len() - i).for_each(|_| panel.ask(Command::Redo));
+                    }
+                } else if let Some(words) = done.len().checked_sub(1 + i - undone.len()).and_then(|at| done.get(at)) {
+                    let after = i - undone.len();
+                    let hover = match after {
+                        0 => "The last thing that was done; press Undo to take it back".to_owned(),
+                        n => format!("Press to take back everything after this: {}", count(n, "act")),
+                    };
+                    let pressed = row_ui(ui, egui::Button::selectable(after == 0, words)).on_hover_text(hover).clicked();
+                    (0..if pressed { after } else { 0 }).for_each(|_| panel.ask(Command::Undo));
                 }
-            } else if let Some(words) = done.len().checked_sub(1 + i - undone.len()).and_then(|at| done.get(at)) {
-                let after = i - undone.len();
-                let hover = match after {
-                    0 => "The last thing that was done; press Undo to take it back".to_owned(),
-                    n => format!("Press to take back everything after this: {}", count(n, "act")),
-                };
-                let pressed = row_ui(ui, egui::Button::selectable(after == 0, words)).on_hover_text(hover).clicked();
-                (0..if pressed { after } else { 0 }).for_each(|_| panel.ask(Command::Undo));
             }
-        }
-    });
+        },
+    );
 }
 
 /// A row as wide as the list, which shows by its colour that it can be pressed.
@@ -71,7 +77,7 @@ pub(super) fn log_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     if panel.desk.notices().log().is_empty() {
         ui.label(RichText::new("Nothing happened yet.").weak());
     }
-    ScrollArea::vertical().id_salt("log").max_height(420.0).auto_shrink([false, true]).stick_to_bottom(true).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("log").max_height(room(ui, 420.0)).auto_shrink([false, true]).stick_to_bottom(true).show(ui, |ui| {
         for notice in panel.desk.notices().log() {
             let colour = if notice.tone == Tone::Problem { ui.visuals().error_fg_color } else { ui.visuals().text_color() };
             ui.label(RichText::new(ago(notice.at)).small().weak()).on_hover_text(utc(notice.at));

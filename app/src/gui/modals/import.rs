@@ -10,6 +10,7 @@ use tessera_core::library::import::ImportOptions;
 
 use crate::command::Command;
 use crate::gui::panel::Panel;
+use crate::gui::pictures::PictureTextures;
 use crate::gui::theme;
 use crate::gui::widgets::{chip_ui, line, main_button};
 use crate::gui::words::{count, grouped, reason};
@@ -17,6 +18,8 @@ use crate::session::desk::planning::PlannedImport;
 
 /// The width of the choices at the left.
 const CHOICES: f32 = 350.0;
+/// The width below which choices and examples stand one below the other.
+const SIDE_BY_SIDE: f32 = 640.0;
 /// The height of the part between heading and buttons.
 const HEIGHT: f32 = 590.0;
 /// The side of small pictures.
@@ -54,24 +57,39 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
                 summary_ui(ui, plan);
                 ui.add_space(4.0);
                 let room = ui.available_size();
-                ui.allocate_ui_with_layout(room, Layout::left_to_right(Align::Min), |ui| {
-                    ui.allocate_ui_with_layout(vec2(CHOICES, room.y), Layout::top_down(Align::Min), |ui| {
-                        ScrollArea::vertical().id_salt("choices").auto_shrink([false, false]).show(ui, |ui| {
-                            ui.set_width(CHOICES - 14.0);
-                            labels_ui(ui, plan, &mut options);
-                            masks_ui(ui, plan, &mut options);
-                            is_typing = patterns_ui(ui, &mut panel.view.draft.text, &mut options, &plan.excluded);
-                            tables_ui(ui, plan, &mut panel.view.draft.chosen);
-                            skipped_ui(ui, plan);
+                let draft = &mut panel.view.draft;
+                let mut choices_ui = |ui: &mut Ui| {
+                    labels_ui(ui, plan, &mut options);
+                    masks_ui(ui, plan, &mut options);
+                    is_typing = patterns_ui(ui, &mut draft.text, &mut options, &plan.excluded);
+                    tables_ui(ui, plan, &mut draft.chosen);
+                    skipped_ui(ui, plan);
+                    let table = table_of(plan, draft.chosen);
+                    table.and_then(|path| plan.tables.iter().position(|table| table.path == path))
+                };
+                if room.x < SIDE_BY_SIDE {
+                    ScrollArea::vertical().id_salt("plan").auto_shrink([false, false]).show(ui, |ui| {
+                        let table = choices_ui(ui);
+                        ui.separator();
+                        examples_ui(ui, panel.pictures, plan, now, table);
+                    });
+                } else {
+                    ui.allocate_ui_with_layout(room, Layout::left_to_right(Align::Min), |ui| {
+                        let choices = vec2(CHOICES, room.y);
+                        let table = ui.allocate_ui_with_layout(choices, Layout::top_down(Align::Min), |ui| {
+                            let area = ScrollArea::vertical().id_salt("choices").auto_shrink([false, false]);
+                            area.show(ui, |ui| {
+                                ui.set_width(CHOICES - 14.0);
+                                choices_ui(ui)
+                            })
+                        });
+                        ui.separator();
+                        ui.allocate_ui_with_layout(vec2(ui.available_width(), room.y), Layout::top_down(Align::Min), |ui| {
+                            let area = ScrollArea::vertical().id_salt("examples").auto_shrink([false, false]);
+                            area.show(ui, |ui| examples_ui(ui, panel.pictures, plan, now, table.inner.inner));
                         });
                     });
-                    ui.separator();
-                    ui.allocate_ui_with_layout(vec2(ui.available_width(), room.y), Layout::top_down(Align::Min), |ui| {
-                        let table = table_of(plan, panel.view.draft.chosen);
-                        let table = table.and_then(|path| plan.tables.iter().position(|table| table.path == path));
-                        examples_ui(ui, panel, plan, now, table)
-                    });
-                });
+                }
             }
         }
     });
@@ -291,7 +309,7 @@ fn skipped_ui(ui: &mut Ui, plan: &ImportPlan) {
 
 /// A few pictures of the folder, and how each was understood; `table` is the place of the table
 /// that is read.
-fn examples_ui(ui: &mut Ui, panel: &Panel<'_>, plan: &ImportPlan, now: &PlannedImport, table: Option<usize>) {
+fn examples_ui(ui: &mut Ui, pictures: &PictureTextures, plan: &ImportPlan, now: &PlannedImport, table: Option<usize>) {
     if plan.examples.is_empty() {
         ui.label(RichText::new("There is no picture to show.").weak());
         return;
@@ -300,20 +318,18 @@ fn examples_ui(ui: &mut Ui, panel: &Panel<'_>, plan: &ImportPlan, now: &PlannedI
         ui.label(
             RichText::new(format!("{} of {}", count(plan.examples.len(), "example"), plural(plan.images + plan.masks, "picture"))).strong(),
         );
-        ScrollArea::vertical().id_salt("examples").auto_shrink([false, false]).show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 4.0;
-            for example in &plan.examples {
-                example_ui(ui, panel, example, now, table);
-            }
-        });
+        ui.spacing_mut().item_spacing.y = 4.0;
+        for example in &plan.examples {
+            example_ui(ui, pictures, example, now, table);
+        }
     });
 }
 
-fn example_ui(ui: &mut Ui, panel: &Panel<'_>, example: &PlannedFile, now: &PlannedImport, table: Option<usize>) {
+fn example_ui(ui: &mut Ui, pictures: &PictureTextures, example: &PlannedFile, now: &PlannedImport, table: Option<usize>) {
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(SIDE, SIDE), egui::Sense::hover());
         ui.painter().rect_filled(rect, egui::CornerRadius::same(4), theme::behind_pictures(ui));
-        if let Some(texture) = panel.pictures.example(&example.path) {
+        if let Some(texture) = pictures.example(&example.path) {
             let [width, height] = texture.size();
             let inside = crate::gui::widgets::fitted((width as u32, height as u32), rect);
             ui.painter().image(texture.id(), inside, crate::gui::widgets::WHOLE, egui::Color32::WHITE);

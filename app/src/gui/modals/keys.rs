@@ -2,6 +2,7 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
+use super::room;
 use crate::gui::actions::Action;
 
 pub(super) fn keys_ui(ui: &mut Ui) {
@@ -56,7 +57,7 @@ pub(super) fn keys_ui(ui: &mut Ui) {
         ("Enter", "Label those that are in"),
         ("Esc", "Label none"),
     ];
-    ScrollArea::vertical().id_salt("keys").max_height(460.0).auto_shrink([false, true]).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("keys").max_height(room(ui, 460.0)).auto_shrink([false, true]).show(ui, |ui| {
         let most = 0.62 * ui.available_width();
         egui::Grid::new("keys").num_columns(2).striped(true).spacing([24.0, 4.0]).max_col_width(most).show(ui, |ui| {
             let pages = [

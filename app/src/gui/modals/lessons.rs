@@ -6,6 +6,7 @@ use egui::{RichText, ScrollArea, Ui, vec2};
 
 use tessera_core::ids::ItemId;
 
+use super::room;
 use crate::command::Command;
 use crate::gui::cell::cell;
 use crate::gui::page::Page;
@@ -34,7 +35,7 @@ pub(super) fn lessons_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.label(RichText::new(words).weak());
     all_ui(ui, panel, &census.lessons);
     ui.add_space(4.0);
-    ScrollArea::vertical().max_height(440.0).auto_shrink([false, true]).show_rows(ui, ROW, census.lessons.len(), |ui, rows| {
+    ScrollArea::vertical().max_height(room(ui, 440.0)).auto_shrink([false, true]).show_rows(ui, ROW, census.lessons.len(), |ui, rows| {
         for (query, image, reward) in rows.filter_map(|i| census.lessons.get(i)) {
             ui.horizontal(|ui| {
                 ui.set_height(ROW - ui.spacing().item_spacing.y);
@@ -91,7 +92,7 @@ fn all_ui(ui: &mut Ui, panel: &mut Panel<'_>, lessons: &[(String, ItemId, f64)])
         return;
     }
     ui.menu_button("Take back all for…", |ui| {
-        ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
+        ScrollArea::vertical().max_height(room(ui, 320.0)).show(ui, |ui| {
             for (query, lessons) in queries {
                 if ui.button(format!("“{query}”: {}", count(lessons, "lesson"))).clicked() {
                     panel.ask(Command::TakeRewardsBack(query.to_owned()));

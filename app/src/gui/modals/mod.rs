@@ -22,6 +22,10 @@ use super::panel::Panel;
 use super::requests::Request;
 use crate::command::Command;
 
+/// The height of what stands around the list of a window, and the least height of a list.
+const AROUND: f32 = 150.0;
+const LEAST: f32 = 100.0;
+
 /// Paints the modal window, if one is open.
 pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
     let Some(modal) = panel.view.modal.clone() else { return };
@@ -90,6 +94,11 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
             panel.requests.push(Request::GiveUpDialog);
         }
     }
+}
+
+/// The height of a list that would take so much, in a window with a heading and buttons around it.
+fn room(ui: &Ui, wanted: f32) -> f32 {
+    wanted.min(ui.ctx().content_rect().height() - AROUND).max(LEAST)
 }
 
 /// A window that only shows something, with a button that closes it.

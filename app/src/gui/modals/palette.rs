@@ -3,6 +3,7 @@
 use egui::{Key, RichText, ScrollArea, Ui};
 
 use super::field::field_ui;
+use super::room;
 use crate::gui::actions::Action;
 use crate::gui::panel::Panel;
 
@@ -30,7 +31,7 @@ pub(super) fn palette_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
     });
     draft.chosen = draft.chosen.min(found.len().saturating_sub(1));
     let mut taken = None;
-    ScrollArea::vertical().id_salt("palette").max_height(360.0).auto_shrink([false, false]).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("palette").max_height(room(ui, 360.0)).auto_shrink([false, false]).show(ui, |ui| {
         for (i, (_, action)) in found.iter().enumerate() {
             let button = egui::Button::selectable(i == draft.chosen, action.words().0).shortcut_text(action.key_words(ui.ctx()));
             let response = ui.add_sized([ui.available_width(), 24.0], button);

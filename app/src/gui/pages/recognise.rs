@@ -31,6 +31,8 @@ use crate::session::reports::listed;
 const PICTURES: f32 = 0.44;
 /// The height of what stands above and below the rows of the table in its card, in points.
 const AROUND_ROWS: f32 = 70.0;
+/// The width of the page below which the reasons stand below the answer.
+const SIDE_BY_SIDE: f32 = 620.0;
 /// The least share of the page's height that they take.
 const LEAST_ROWS: f32 = 0.45;
 
@@ -87,6 +89,16 @@ impl RecogniseView {
             None => RichText::new("Point at a piece to see where it comes from. Where nothing was matched the collage is blank.").weak(),
         };
         line(ui, words);
+    }
+
+    /// The answer, what the user says of it, and the scores of all classes.
+    fn answer_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, height: f32) {
+        let top = ui.cursor().top();
+        answer_ui(ui, panel, recognition);
+        ui.add_space(6.0);
+        self.truth.ui(ui, panel, recognition);
+        ui.add_space(6.0);
+        self.truth.bars_ui(ui, panel, recognition, top + height);
     }
 
     /// Pictures and table share the height of the page, so that both are seen at once.
@@ -169,16 +181,17 @@ impl PageUi for RecogniseView {
         self.truth.keys(ui, panel, &recognition);
         let height = ui.available_height();
         ScrollArea::vertical().id_salt("recognise").auto_shrink([false, false]).show(ui, |ui| {
+            if ui.available_width() < SIDE_BY_SIDE {
+                self.answer_ui(ui, panel, &recognition, height);
+                ui.add_space(6.0);
+                self.reasons_ui(ui, panel, &recognition, height);
+                return;
+            }
             let left = (ui.available_width() * 0.3).clamp(240.0, 380.0);
             ui.horizontal_top(|ui| {
                 ui.vertical(|ui| {
                     ui.set_width(left);
-                    let top = ui.cursor().top();
-                    answer_ui(ui, panel, &recognition);
-                    ui.add_space(6.0);
-                    self.truth.ui(ui, panel, &recognition);
-                    ui.add_space(6.0);
-                    self.truth.bars_ui(ui, panel, &recognition, top + height);
+                    self.answer_ui(ui, panel, &recognition, height);
                 });
                 ui.vertical(|ui| {
                     ui.set_width(ui.available_width());
@@ -205,7 +218,9 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, folder: &mut FolderTable) {
         {
             folder.is_open = true;
         }
-        ui.label(RichText::new("or drop an image here, or paste one (Ctrl+V)").weak());
+        if ui.max_rect().width() >= SIDE_BY_SIDE {
+            ui.label(RichText::new("or drop an image here, or paste one (Ctrl+V)").weak());
+        }
         if let Some(model) = panel.desk.recognising().loaded_model() {
             let words = format!("answers come from {model}  ×");
             let colour = ui.visuals().selection.bg_fill;

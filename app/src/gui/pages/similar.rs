@@ -21,7 +21,7 @@ use crate::gui::theme;
 use crate::gui::viewer::{paint_mark, part};
 use crate::gui::widgets::curve::{curve_ui, curves_ui};
 use crate::gui::widgets::grid::noted_grid_ui;
-use crate::gui::widgets::{WHOLE, confined_ui, fitted, heading, line, main_button, nothing_ui, side_panel};
+use crate::gui::widgets::{WHOLE, confined_ui, fitted, heading, line, main_button, nothing_ui, side_panel, side_panels};
 use crate::gui::words::{count, grouped, moment};
 use crate::job::JobKind;
 use crate::session::desk::similar::{SimilarAnswer, SimilarQuery};
@@ -50,12 +50,15 @@ impl PageUi for SimilarView {
         if !has_images(panel) {
             return;
         }
-        side_panel(Side::left("similar query"), ui, 290.0, 200.0).show(ui, |ui| {
-            confined_ui(ui, |ui| {
-                ScrollArea::vertical().id_salt("query").auto_shrink([false, false]).show(ui, |ui| self.query_ui(ui, panel));
+        let [left, right] = side_panels(ui, panel.view.selection.len() > 0);
+        if left {
+            side_panel(Side::left("similar query"), ui, 290.0, 200.0).show(ui, |ui| {
+                confined_ui(ui, |ui| {
+                    ScrollArea::vertical().id_salt("query").auto_shrink([false, false]).show(ui, |ui| self.query_ui(ui, panel));
+                });
             });
-        });
-        if panel.desk.similar().answer().is_some_and(|answer| !answer.alikes.is_empty()) {
+        }
+        if right && panel.desk.similar().answer().is_some_and(|answer| !answer.alikes.is_empty()) {
             side_panel(Side::right("similar details"), ui, 270.0, 200.0).show(ui, |ui| {
                 confined_ui(ui, |ui| inspector_ui(ui, panel, &mut self.captions, None));
             });

@@ -175,7 +175,10 @@ pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str, room: f32
     let mut pressed = None;
     let most = reasons.contributions.iter().map(|c| c.value.abs()).fold(f64::MIN_POSITIVE, f64::max);
     let height = 18.0;
-    let columns = [64.0, 92.0, 120.0, 60.0, 60.0, 60.0, 56.0];
+    let columns = match ui.available_width() {
+        ..640.0 => [60.0, 34.0, 96.0, 40.0, 44.0, 52.0, 40.0],
+        _ => [64.0, 92.0, 120.0, 60.0, 60.0, 60.0, 56.0],
+    };
     let heads = ["Value", "", "Piece", "Like", "Place", "Weight", "Pair"];
     let hovers = [
         "What it adds to the score",
@@ -195,7 +198,7 @@ pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str, room: f32
                 response.on_hover_text(hover);
             }
         }
-        ui.label(egui::RichText::new("Training image").strong().size(12.0));
+        ui.add(egui::Label::new(egui::RichText::new("Training image").strong().size(12.0)).truncate());
     });
     ui.spacing_mut().item_spacing.y = 0.0;
     ScrollArea::vertical().id_salt(id).max_height(room).min_scrolled_height(room).auto_shrink([false, true]).show_rows(

@@ -12,7 +12,7 @@ mod why;
 use egui::{Panel as Side, Ui};
 
 use crate::gui::panel::{PageUi, Panel};
-use crate::gui::widgets::{confined_ui, side_panel};
+use crate::gui::widgets::{confined_ui, side_panel, side_panels};
 
 /// The state of the page.
 #[derive(Default)]
@@ -24,10 +24,15 @@ pub struct BrowseView {
 
 impl PageUi for BrowseView {
     fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
-        side_panel(Side::left("tree"), ui, 210.0, 150.0).show(ui, |ui| confined_ui(ui, |ui| self.tree.ui(ui, panel)));
-        side_panel(Side::right("inspector"), ui, 300.0, 210.0).show(ui, |ui| {
-            confined_ui(ui, |ui| inspector::inspector_ui(ui, panel, &mut self.captions, Some(&mut self.why)));
-        });
+        let [left, right] = side_panels(ui, panel.view.selection.len() > 0);
+        if left {
+            side_panel(Side::left("tree"), ui, 210.0, 150.0).show(ui, |ui| confined_ui(ui, |ui| self.tree.ui(ui, panel)));
+        }
+        if right {
+            side_panel(Side::right("inspector"), ui, 300.0, 210.0).show(ui, |ui| {
+                confined_ui(ui, |ui| inspector::inspector_ui(ui, panel, &mut self.captions, Some(&mut self.why)));
+            });
+        }
     }
 
     fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {

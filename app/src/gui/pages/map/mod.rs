@@ -16,7 +16,7 @@ use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
-use crate::gui::widgets::{confined_ui, heading, line, main_button, nothing_ui, side_panel};
+use crate::gui::widgets::{confined_ui, heading, line, main_button, nothing_ui, side_panel, side_panels};
 use crate::gui::words::{count, grouped};
 use crate::job::JobKind;
 use crate::session::map::MapColour;
@@ -45,12 +45,15 @@ impl PageUi for MapView {
         if !has_images(panel) {
             return;
         }
-        side_panel(Side::left("map choices"), ui, 275.0, 180.0).show(ui, |ui| {
-            confined_ui(ui, |ui| {
-                ScrollArea::vertical().id_salt("map choices").auto_shrink([false, false]).show(ui, |ui| self.choices_ui(ui, panel));
+        let [left, right] = side_panels(ui, panel.view.selection.len() > 0);
+        if left {
+            side_panel(Side::left("map choices"), ui, 275.0, 180.0).show(ui, |ui| {
+                confined_ui(ui, |ui| {
+                    ScrollArea::vertical().id_salt("map choices").auto_shrink([false, false]).show(ui, |ui| self.choices_ui(ui, panel));
+                });
             });
-        });
-        if panel.desk.map().shown().is_some() {
+        }
+        if right && panel.desk.map().shown().is_some() {
             side_panel(Side::right("map details"), ui, 270.0, 200.0).show(ui, |ui| {
                 confined_ui(ui, |ui| inspector_ui(ui, panel, &mut self.captions, None));
             });
