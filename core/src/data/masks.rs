@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::picture::glance::{Colours, Glance};
 
@@ -93,7 +93,37 @@ pub(super) fn find<'a>(root: &Path, paths: impl Iterator<Item = &'a Path>, trust
             found.doubtful += candidates.len();
         }
     }
+    for (_, twins) in twins(&paths, &found.masks) {
+        if most_are(&twins, |mask, of| is_outline(paths[mask], paths[of])) {
+            found.masks.extend(twins);
+        }
+    }
     found
+}
+
+/// Pictures that have the name of a JPEG beside them but for its ending, by folder and ending.
+fn twins(paths: &[&Path], masks: &BTreeMap<usize, usize>) -> BTreeMap<(PathBuf, String), Vec<(usize, usize)>> {
+    let ending = |path: &Path| path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let others = (0..paths.len()).filter(|i| !masks.contains_key(i));
+    let (jpegs, rest): (Vec<usize>, Vec<usize>) = others.partition(|i| matches!(&*ending(paths[*i]), "jpg" | "jpeg"));
+    let jpegs: HashMap<PathBuf, usize> = jpegs.into_iter().map(|i| (paths[i].with_extension(""), i)).collect();
+    let mut twins: BTreeMap<(PathBuf, String), Vec<(usize, usize)>> = BTreeMap::new();
+    for i in rest {
+        if let Some(of) = jpegs.get(&paths[i].with_extension("")) {
+            let folder = paths[i].parent().unwrap_or(paths[i]).to_owned();
+            twins.entry((folder, ending(paths[i]))).or_default().push((i, *of));
+        }
+    }
+    twins
+}
+
+/// Whether a file is as large a picture as another, with less than a bit for each pixel: outlines
+/// and areas, of a picture that is a photograph. `None` where that is unknown.
+fn is_outline(path: &Path, of: &Path) -> Option<bool> {
+    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let (own, other) = (Glance::at(path)?, Glance::at(of)?);
+    let pixels = u64::from(own.size.0) * u64::from(own.size.1);
+    Some(own.is_exact && own.size == other.size && meta.len() * 8 < pixels)
 }
 
 /// What masks of one kind have in common: whether the word stands in their names, the word, their
@@ -209,15 +239,16 @@ fn mask_word(word: &str) -> Option<&'static str> {
 /// Whether at least three of four of a sample have fewer kinds of colours than their pictures.
 /// Those of which nothing is known do not count; there must be others.
 fn look_like_masks(paths: &[&Path], candidates: &[(usize, usize)]) -> bool {
+    most_are(candidates, |mask, of| Some(flatness(paths[mask])? > flatness(paths[of]).unwrap_or(Flatness::Full)))
+}
+
+/// Whether at least three of four of a sample of candidates and their pictures are something, of
+/// those of which that is known, if there are any.
+fn most_are(candidates: &[(usize, usize)], is: impl Fn(usize, usize) -> Option<bool>) -> bool {
     let n = candidates.len().min(SAMPLE);
     let sample = (0..n).map(|i| candidates[i * candidates.len() / n]);
-    let (mut known, mut flat) = (0, 0);
-    for (mask, of) in sample {
-        let Some(own) = flatness(paths[mask]) else { continue };
-        known += 1;
-        flat += usize::from(own > flatness(paths[of]).unwrap_or(Flatness::Full));
-    }
-    known > 0 && flat * 4 >= known * 3
+    let known: Vec<bool> = sample.filter_map(|(mask, of)| is(mask, of)).collect();
+    !known.is_empty() && known.iter().filter(|is| **is).count() * 4 >= known.len() * 3
 }
 
 /// How few colours a file has, as far as its head tells.

@@ -1,5 +1,7 @@
 //! Masks and maps of other pictures are told from pictures by their names and their look.
 
+use std::fs;
+
 use image::{GrayImage, Luma, Rgb, RgbImage};
 use proptest::prelude::*;
 use tessera_core::data::Masks;
@@ -92,6 +94,29 @@ fn what_looks_like_a_photograph_stays() {
     assert_eq!(found.len(), 6, "those with few colours or one channel: {found:?}");
     assert!(found.iter().all(|(mask, _)| !mask.ends_with("map.png")), "{found:?}");
     assert_eq!(with(dir.path(), Masks::LeaveOut).masks.len(), 9);
+    assert_eq!(with(dir.path(), Masks::Keep).masks.len(), 0);
+}
+
+/// An outline beside a JPEG that differs in its ending alone is a mask; another picture, and the
+/// same one in another format, are none.
+#[test]
+fn outlines_of_the_same_name_are_masks() {
+    let dir = folder(&[]);
+    let outline = |side: u32| GrayImage::from_fn(side, side, |x, y| Luma([if x > y { 255 } else { 0 }]));
+    let photo = RgbImage::from_fn(96, 96, |x, y| Rgb([(x * 37 + y * 91) as u8, (x * 53) as u8, (y * 17 + x * x) as u8]));
+    fs::create_dir_all(dir.path().join("cow")).unwrap();
+    fs::create_dir_all(dir.path().join("horse")).unwrap();
+    for name in ["cow/1", "cow/2", "horse/1", "horse/2", "horse/3"] {
+        photo.save(dir.path().join(format!("{name}.jpg"))).unwrap();
+    }
+    for name in ["cow/1.png", "cow/2.png", "cow/3.png"] {
+        outline(96).save(dir.path().join(name)).unwrap();
+    }
+    photo.save(dir.path().join("horse/1.png")).unwrap();
+    photo.save(dir.path().join("horse/2.png")).unwrap();
+    outline(64).save(dir.path().join("horse/3.bmp")).unwrap();
+    let of = |name: &str| (format!("cow/{name}.png"), format!("cow/{name}.jpg"));
+    assert_eq!(masks(dir.path()), [of("1"), of("2")]);
     assert_eq!(with(dir.path(), Masks::Keep).masks.len(), 0);
 }
 
