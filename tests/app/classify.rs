@@ -119,7 +119,8 @@ fn what_is_below_the_bar_is_unknown() {
     let line = world.run(["classify", "model", "new.png", "--json", "--unknown-below", "1"]).ended(0).object();
     assert_eq!((line["class"].as_str(), line["unknown"].as_bool()), (Some("disc"), Some(true)));
     let words = world.run(["classify", "model", "new.png", "--unknown-below", "1"]).ended(0).stdout;
-    assert!(words.contains("unknown, nearest disc"), "{words}");
+    assert!(words.contains("unknown, nearest disc") && words.contains("if it is of one of the classes"), "{words}");
+    world.run(["classify", "model", "new.png", "--answered", "0.9"]).ended(0).complains("--answered changes nothing");
     world.run(["classify", "model", "new.png", "--answered", "0.3"]).ended(2).complains("from 0.5 to 1");
     world.run(["classify", "model", "new.png", "--answered", "0.9", "--unknown-below", "0.5"]).ended(2);
 }

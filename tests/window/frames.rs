@@ -1,5 +1,5 @@
-//! How long a frame takes with 10,000 images or on the map and the clusters of a library that is
-//! named, and an answer with 100,000 captions: `cargo bench -p tessera-window-tests`. Everything
+//! How long a frame takes with 10,000 images or in the grid, on the map and on the clusters of a
+//! library that is named, and an answer with 100,000 captions: `cargo bench -p tessera-window-tests`. Everything
 //! but rasterising; beside the time that passed stands that of the processor, which does not count
 //! waiting for it on a busy machine.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]
@@ -30,12 +30,24 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    // Of a library that is named, its map and its clusters alone, or the one that is named next.
+    // Of a library that is named, its grid, map and clusters alone, or the one that is named next.
     if let Some(library) = std::env::args().nth(1).filter(|argument| argument.ends_with(".tessera")) {
         let mut world = World::new(&[]);
+        let start = Instant::now();
         world.run(Command::Open(library.into()));
-        world.until("the library is open", |app| app.desk().state().is_some());
+        let mut opening = Vec::new();
+        while world.app().desk().state().is_none_or(|state| state.images().next().is_none()) {
+            opening.push(frame(&mut world));
+        }
+        println!("its first images are there after {:.2} s", start.elapsed().as_secs_f64());
+        tell("until then", opening);
         let only = std::env::args().nth(2).filter(|argument| argument != "--bench");
+        if only.as_deref().is_none_or(|only| only == "grid") {
+            tell("while it is read and scrolled", (0..FRAMES).map(|i| scrolled(&mut world, i)).collect());
+            world.until("all of it is read", |app| !app.desk().jobs().is_busy());
+            println!("{} images", world.state().images().count());
+            tell("while it is scrolled", (0..FRAMES).map(|i| scrolled(&mut world, i)).collect());
+        }
         if only.as_deref().is_none_or(|only| only == "map") {
             map(&mut world);
         }
@@ -67,12 +79,7 @@ fn main() {
     }
     println!("imported {IMAGES} images of 16 px in {:.1} s", start.elapsed().as_secs_f64());
     tell("while importing", importing);
-    let mut scrolling = Vec::new();
-    for i in 0..FRAMES {
-        scroll(&mut world, i);
-        scrolling.push(frame(&mut world));
-    }
-    tell("while scrolling", scrolling);
+    tell("while scrolling", (0..FRAMES).map(|i| scrolled(&mut world, i)).collect());
     cluster(&mut world);
     label(&mut world);
     type_queries(&mut world);
@@ -145,32 +152,21 @@ fn cluster(world: &mut World) {
         if world.app().desk().clusters().answer().is_some() {
             first.get_or_insert_with(|| start.elapsed());
         }
-        scroll(world, i);
-        frames.push(frame(world));
+        frames.push(scrolled(world, i));
         std::thread::sleep(Duration::from_millis(2));
     }
     let first = first.unwrap_or_default().as_secs_f64();
     println!("clusters of {images} images: the first after {first:.1} s, all after {:.1} s", start.elapsed().as_secs_f64());
     tell("while clusters are found", frames);
-    let scrolled = (0..FRAMES).map(|i| {
-        scroll(world, i);
-        frame(world)
-    });
-    let scrolled = scrolled.collect();
-    tell("while scrolling through clusters", scrolled);
+    tell("while scrolling through clusters", (0..FRAMES).map(|i| scrolled(world, i)).collect());
     let all: Vec<ItemId> = world.state().images().map(|image| image.id).collect();
     world.harness.state_mut().view_mut().selection.set(all);
-    let frames = (0..FRAMES).map(|i| {
-        scroll(world, i);
-        frame(world)
-    });
-    let frames = frames.collect();
-    tell("while scrolling through clusters with everything selected", frames);
+    tell("while scrolling through clusters with everything selected", (0..FRAMES).map(|i| scrolled(world, i)).collect());
     world.harness.state_mut().view_mut().selection.clear();
 }
 
-/// The wheel is turned, mostly down and then up again.
-fn scroll(world: &mut World, i: usize) {
+/// A frame in which the wheel is turned, mostly down and then up again.
+fn scrolled(world: &mut World, i: usize) -> (Duration, Duration) {
     let down = if i % 200 < 150 { -900.0 } else { 1500.0 };
     world.harness.hover_at(egui::pos2(600.0, 400.0));
     let modifiers = egui::Modifiers::NONE;
@@ -181,6 +177,7 @@ fn scroll(world: &mut World, i: usize) {
         source: egui::MouseWheelSource::Unknown,
         modifiers,
     });
+    frame(world)
 }
 
 /// Labels given at the desk.

@@ -50,7 +50,7 @@ impl PageUi for SimilarView {
         if !has_images(panel) {
             return;
         }
-        let [left, right] = side_panels(ui, panel.view.selection.len() > 0);
+        let [left, right] = side_panels(ui, !panel.view.selection.is_empty());
         if left {
             side_panel(Side::left("similar query"), ui, 290.0, 200.0).show(ui, |ui| {
                 confined_ui(ui, |ui| {

@@ -24,7 +24,7 @@ pub struct BrowseView {
 
 impl PageUi for BrowseView {
     fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
-        let [left, right] = side_panels(ui, panel.view.selection.len() > 0);
+        let [left, right] = side_panels(ui, !panel.view.selection.is_empty());
         if left {
             side_panel(Side::left("tree"), ui, 210.0, 150.0).show(ui, |ui| confined_ui(ui, |ui| self.tree.ui(ui, panel)));
         }

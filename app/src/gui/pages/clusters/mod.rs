@@ -101,7 +101,7 @@ impl Chosen {
 
 impl PageUi for ClustersView {
     fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
-        let [_, right] = side_panels(ui, panel.view.selection.len() > 0);
+        let [_, right] = side_panels(ui, !panel.view.selection.is_empty());
         if right && panel.desk.clusters().answer().is_some_and(|answer| !answer.is_empty()) {
             side_panel(Side::right("cluster details"), ui, 270.0, 200.0).show(ui, |ui| {
                 confined_ui(ui, |ui| inspector_ui(ui, panel, &mut self.captions, None));

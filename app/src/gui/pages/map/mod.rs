@@ -45,7 +45,7 @@ impl PageUi for MapView {
         if !has_images(panel) {
             return;
         }
-        let [left, right] = side_panels(ui, panel.view.selection.len() > 0);
+        let [left, right] = side_panels(ui, !panel.view.selection.is_empty());
         if left {
             side_panel(Side::left("map choices"), ui, 275.0, 180.0).show(ui, |ui| {
                 confined_ui(ui, |ui| {
