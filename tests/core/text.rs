@@ -493,7 +493,7 @@ proptest! {
         let vocabulary: BTreeSet<String> = texts.values().flat_map(|text| split(text)).collect();
         prop_assert_eq!((index.len(), index.n_words()), (texts.len(), vocabulary.len()));
         for word in vocabulary.iter().map(String::as_str).chain(["truk", "tuck", "lfet", "bot", "deja", "djea", "ubber", "dont", "o7", "xyz"]) {
-            prop_assert_eq!(index.near(word), near(&texts, word), "{}", word);
+            prop_assert_eq!(index.near(word, 1), near(&texts, word), "{}", word);
             prop_assert_eq!(index.forms(word), forms(&texts, word), "{}", word);
         }
         prop_assert!(vocabulary.iter().all(|word| index.contains_word(word)));

@@ -1,5 +1,6 @@
 //! How long a frame takes with 10,000 images or in the grid, on the map and on the clusters of a
-//! library that is named, and an answer with 100,000 captions: `cargo bench -p tessera-window-tests`. Everything
+//! library that is named, and an answer with 100,000 captions:
+//! `cargo bench -p tessera-window-tests`. Everything
 //! but rasterising; beside the time that passed stands that of the processor, which does not count
 //! waiting for it on a busy machine.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]

@@ -117,7 +117,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     }
     let taught = session.taught_words(library, &unknown);
     let by_memory = wanted.engine == Engine::Memory;
-    let in_other_forms = if by_memory { session.words_in_other_forms(&answer, &unknown) } else { Vec::new() };
+    let in_other_forms = session.words_in_other_forms(&answer, &unknown, wanted.engine);
     let mut guessed = if by_memory { session.guessable_words(library, &wanted.query, &unknown) } else { Vec::new() };
     guessed.retain(|word| !in_other_forms.iter().any(|(other, _)| other == word));
     let is_read = |word: &String| by_memory && answer.asked.iter().any(|one| one.written == *word && one.is_known);

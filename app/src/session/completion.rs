@@ -69,7 +69,7 @@ impl Session {
         let begun = index.complete(&prefix, n.saturating_add(1)).into_iter().filter(|word| *word != prefix);
         all.extend(begun.map(|word| of(word.clone(), source(&word))));
         if all.is_empty() && !index.knows(&prefix) && index.forms(&prefix).is_empty() {
-            all.extend(index.near(&prefix).into_iter().map(|near| of(near.word, CompletionSource::Meant)));
+            all.extend(index.near(&prefix, 1).into_iter().map(|near| of(near.word, CompletionSource::Meant)));
         }
         let mut there = HashSet::new();
         all.retain(|one| there.insert(one.text.clone()));

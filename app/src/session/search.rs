@@ -88,8 +88,11 @@ impl Session {
     }
 
     /// Those of some words that no text has, but another form of them, each with the form that
-    /// most have.
-    pub fn words_in_other_forms(&self, answer: &SearchAnswer, some: &[String]) -> Vec<(String, String)> {
+    /// most have; the index looks for words as they are written.
+    pub fn words_in_other_forms(&self, answer: &SearchAnswer, some: &[String], engine: Engine) -> Vec<(String, String)> {
+        if engine == Engine::Index {
+            return Vec::new();
+        }
         let form = |one: &AskedWord| {
             let reading = one.readings.iter().find(|reading| reading.how == ReadAs::Form)?;
             some.contains(&one.written).then(|| (one.written.clone(), reading.word.clone()))

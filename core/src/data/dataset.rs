@@ -99,7 +99,8 @@ impl Labels {
 }
 
 /// What becomes of pictures that are masks or maps of other pictures: named like one with `mask`,
-/// `map`, `gt`, `seg` and the like, in a folder beside it or in the same.
+/// `map`, `gt`, `seg` and the like, in a folder beside it or in the same; or outlines beside a JPEG
+/// of the same name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Masks {
     /// They are left out where a few of them, looked at, have one channel or few colours.
@@ -107,7 +108,7 @@ pub enum Masks {
     Auto,
     /// They are pictures like all others.
     Keep,
-    /// They are left out by their names, whatever they look like.
+    /// Those that are named so are left out whatever they look like.
     LeaveOut,
 }
 

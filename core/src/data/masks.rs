@@ -95,7 +95,7 @@ pub(super) fn find<'a>(root: &Path, paths: impl Iterator<Item = &'a Path>, trust
     }
     for (_, twins) in twins(&paths, &found.masks) {
         if most_are(&twins, |mask, of| is_outline(paths[mask], paths[of])) {
-            found.masks.extend(twins);
+            found.masks.extend(twins.into_iter().filter(|(mask, _)| flatness(paths[*mask]).is_some_and(|own| own != Flatness::Full)));
         }
     }
     found
@@ -117,13 +117,15 @@ fn twins(paths: &[&Path], masks: &BTreeMap<usize, usize>) -> BTreeMap<(PathBuf, 
     twins
 }
 
-/// Whether a file is as large a picture as another, with less than a bit for each pixel: outlines
-/// and areas, of a picture that is a photograph. `None` where that is unknown.
+/// Whether a file is as large a picture as another, perhaps turned, with less than a bit for each
+/// pixel where that has more: outlines and areas, of what may be a photograph. `None` where that is
+/// unknown.
 fn is_outline(path: &Path, of: &Path) -> Option<bool> {
-    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let bytes = |path: &Path| Some(fs::metadata(path).ok().filter(fs::Metadata::is_file)?.len());
     let (own, other) = (Glance::at(path)?, Glance::at(of)?);
     let pixels = u64::from(own.size.0) * u64::from(own.size.1);
-    Some(own.is_exact && own.size == other.size && meta.len() * 8 < pixels)
+    let is_as_large = own.size == other.size || own.size == (other.size.1, other.size.0);
+    Some(own.is_exact && is_as_large && bytes(path)? * 8 < pixels && bytes(of)? * 8 >= pixels)
 }
 
 /// What masks of one kind have in common: whether the word stands in their names, the word, their

@@ -70,11 +70,17 @@ static BY_NOUN: LazyLock<HashMap<Vec<String>, Vec<usize>>> = LazyLock::new(|| {
     let mut all: HashMap<Vec<String>, Vec<usize>> = HashMap::new();
     for class in 0..CLASSES {
         for stems in nouns(class).iter().map(|noun| stems(words(noun))).filter(|stems| stems.len() > 1) {
-            all.entry(stems).or_default().push(class);
+            let of = all.entry(stems).or_default();
+            if of.last() != Some(&class) {
+                of.push(class);
+            }
         }
     }
     all
 });
+
+/// The words of the longest noun.
+static LONGEST: LazyLock<usize> = LazyLock::new(|| BY_NOUN.keys().map(Vec::len).max().unwrap_or(1));
 
 fn stems(words: impl Iterator<Item = String>) -> Vec<String> {
     words.map(|word| stem(&word, Stemming::English)).collect()
@@ -93,7 +99,7 @@ fn nouns_in(asked: &[String]) -> Vec<Noun<'_>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < asked.len() {
         let in_full = |end: usize| Some((end, BY_NOUN.get(&stems[at..end])?));
-        let noun = (at + 2..=asked.len()).rev().find_map(in_full).or_else(|| Some((at + 1, BY_STEM.get(&stems[at])?)));
+        let noun = (at + 2..=asked.len().min(at + *LONGEST)).rev().find_map(in_full).or_else(|| Some((at + 1, BY_STEM.get(&stems[at])?)));
         let end = noun.map_or(at + 1, |(end, _)| end);
         found.extend(noun.map(|(_, classes)| Noun { words: &asked[at..end], classes }));
         at = end;
@@ -101,9 +107,16 @@ fn nouns_in(asked: &[String]) -> Vec<Noun<'_>> {
     found
 }
 
-/// All words that a query asks for, in their order.
-fn asked(query: &TextQuery) -> Vec<String> {
-    query.words.iter().chain(query.phrases.iter().flatten()).chain(&query.prefix).cloned().collect()
+/// The words that a query asks for, in their order: those outside of quotes, and each phrase. No
+/// noun goes from one to another.
+fn asked(query: &TextQuery) -> Vec<Vec<String>> {
+    let outside: Vec<String> = query.words.iter().chain(&query.prefix).cloned().collect();
+    std::iter::once(outside).chain(query.phrases.iter().cloned()).collect()
+}
+
+/// The nouns in all parts of a query, and how many words it has.
+fn nouns_of(asked: &[Vec<String>]) -> (Vec<Noun<'_>>, usize) {
+    (asked.iter().flat_map(|part| nouns_in(part)).collect(), asked.iter().map(Vec::len).sum())
 }
 
 impl Library {
@@ -149,14 +162,15 @@ impl Library {
     /// The words of a query that are guessed for an image, in their order.
     pub fn guessed(&self, image: &Image, query: &TextQuery) -> Vec<GuessedWord> {
         let asked = asked(query);
-        guessed(self, image, &nouns_in(&asked), asked.len())
+        let (nouns, n_words) = nouns_of(&asked);
+        guessed(self, image, &nouns, n_words)
     }
 
     /// The words of a query that may be guessed; none where nothing is known of what the network
     /// sees.
     pub fn guessable(&self, query: &TextQuery) -> BTreeSet<String> {
         let asked = asked(query);
-        let words: BTreeSet<String> = nouns_in(&asked).iter().flat_map(|noun| noun.words).cloned().collect();
+        let words: BTreeSet<String> = nouns_of(&asked).0.iter().flat_map(|noun| noun.words).cloned().collect();
         let is_seen = || self.extraction.cells.is_some() && self.state.images().any(|image| self.glimpse(image).is_some());
         if words.is_empty() || !is_seen() { BTreeSet::new() } else { words }
     }
@@ -165,11 +179,11 @@ impl Library {
     /// their scores. Of equals the lower identifier comes first. O(images).
     pub(super) fn by_guesses(&self, query: &TextQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> BTreeMap<ItemId, f64> {
         let asked = asked(query);
-        let nouns = nouns_in(&asked);
+        let (nouns, n_words) = nouns_of(&asked);
         if nouns.is_empty() {
             return BTreeMap::new();
         }
-        let value = |image: &Arc<Image>| guessed(self, image, &nouns, asked.len()).iter().map(|word| word.value).sum::<f64>();
+        let value = |image: &Arc<Image>| guessed(self, image, &nouns, n_words).iter().map(|word| word.value).sum::<f64>();
         let mut found: Vec<(ItemId, f64)> = self.state.images().map(|image| (image.id, value(image))).collect();
         found.retain(|(id, value)| *value > 0.0 && fits(*id));
         found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

@@ -53,15 +53,14 @@ pub(super) fn take(folder: &Path) -> Result<Lock> {
 /// # Errors
 /// As [`take`].
 pub(super) fn take_to_read(folder: &Path) -> Result<Lock> {
-    let locked_folder = if cfg!(unix) {
+    let mut lock = Lock { folder: None, file: None, process: std::process::id() };
+    if cfg!(unix) {
         let handle = File::open(folder).map_err(Error::io("open", folder))?;
         try_lock(&handle, folder, folder)?;
-        Some(handle)
-    } else {
-        None
-    };
+        lock.folder = Some(handle);
+    }
     check_ordinary(folder)?;
-    Ok(Lock { folder: locked_folder, file: None, process: std::process::id() })
+    Ok(lock)
 }
 
 /// Locks an open file or folder at `path`, which must still be there when it is locked.

@@ -7,7 +7,9 @@ use super::colour::{ColourOptions, colour_layout};
 use super::hog::{HogOptions, dense_hog};
 use super::resize::resize_rgb;
 
-/// Changes whenever the same picture would get other values.
+/// Changes whenever the same picture would get other values. An import takes those of the small
+/// picture; where only a thumbnail of it is left, as in libraries of before, of that, which differs
+/// by what JPEG loses.
 pub const VERSION: &str = "appearance-1";
 /// Values of an appearance: 9 blocks of 36 gradients, and 16 squares of 3 colours.
 pub const VALUES: usize = EDGES + 4 * super::colour::VALUES;

@@ -88,10 +88,6 @@ impl Keys {
         self.len
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// In ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = TextKey> + use<'_> {
         self.runs.iter().flat_map(Run::keys)

@@ -23,6 +23,15 @@ fn one_level_of_folders_is_classes() {
     assert!(set.groups().is_empty());
 }
 
+/// An accent is part of its letter or a character of its own, as the system writes it.
+#[test]
+fn names_that_look_alike_are_one_class() {
+    let dir = folder(&["caf\u{e9}/a.png", "cafe\u{301}/b.png", "bar/c.png"]);
+    let set = open(dir.path(), Labels::Auto);
+    assert_eq!(set.classes, ["bar", "caf\u{e9}"]);
+    assert_eq!(set.by_class(), [vec![0], vec![1, 2]]);
+}
+
 #[test]
 fn two_levels_are_class_and_object() {
     let dir = folder(&["truck/07/view3.png", "truck/07/view4.png", "truck/8/view3.png", "car/blue one/a.png"]);

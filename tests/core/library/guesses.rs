@@ -29,10 +29,14 @@ fn nouns_are_guessed_in_full() {
     assert_eq!(guessable("retriever golden"), ["retriever"]);
     assert_eq!(guessable("bicycle-built-for-two"), ["bicycle", "built", "for", "two"]);
     assert_eq!(guessable("golden"), [""; 0]);
-    let image = at(&library, NAMES[0]);
+    assert_eq!(guessable("\"golden\" \"retriever\""), ["retriever"], "no noun goes from one phrase to another");
+    assert_eq!(guessable("\"golden retriever\""), ["golden", "retriever"]);
+    let guesses: Vec<_> = NAMES.iter().map(|name| at(&library, name)).map(|image| (hold(&library).guesses(&image), image)).collect();
     let in_full = |guess: &Guess| guess.noun.split([' ', '-']).count() > 1;
-    let guesses = hold(&library).guesses(&image);
-    for guess in guesses.into_iter().filter(in_full) {
+    let all = guesses.into_iter().flat_map(|(guesses, image)| guesses.into_iter().map(move |guess| (guess, image.clone())));
+    let some: Vec<_> = all.filter(|(guess, _)| in_full(guess)).collect();
+    assert!(!some.is_empty());
+    for (guess, image) in some {
         let guessed = hold(&library).guessed(&image, &TextQuery::parse(&guess.noun));
         assert_eq!(guessed.len(), 1, "{guessed:?}");
         assert!((guessed[0].value - 0.05 * guessed[0].guess.chance).abs() < 1e-12, "all words of the query stand for it");

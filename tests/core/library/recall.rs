@@ -355,6 +355,12 @@ fn a_rare_word_near_a_usual_one_is_doubted() {
     assert_eq!(meant("mountians"), (usual, vec![1]), "a form of it is there");
     assert_eq!(meant("mountain"), (None, vec![3]));
     assert_eq!(meant("lake").0, None);
+    // A word that is being typed, once nothing else begins so.
+    let query = TextQuery::typing("mountian");
+    assert_eq!(hold(&library).ask(&query).asked()[0].meant, Some("mountain".to_owned()));
+    // Another error of typing, nearer to it, is no better reading.
+    hold(&library).caption(ItemId(2), say(&["a lake", "a moutian"])).unwrap();
+    assert_eq!(meant("mountian").0, Some("mountain".to_owned()));
     assert_eq!(meant("\"mountian\"").0, None, "what stands in quotes is meant");
     hold(&library).label(&[ItemId(4)], &UserLabel::Class("mountian".into())).unwrap();
     assert_eq!(meant("mountian").0, None, "whoever names a class means it");

@@ -12,14 +12,12 @@ use crate::command::Command;
 use crate::gui::panel::Panel;
 use crate::gui::pictures::PictureTextures;
 use crate::gui::theme;
-use crate::gui::widgets::{chip_ui, line, main_button};
+use crate::gui::widgets::{NARROW, chip_ui, line, main_button};
 use crate::gui::words::{count, grouped, reason};
 use crate::session::desk::planning::PlannedImport;
 
 /// The width of the choices at the left.
 const CHOICES: f32 = 350.0;
-/// The width below which choices and examples stand one below the other.
-const SIDE_BY_SIDE: f32 = 640.0;
 /// The height of the part between heading and buttons.
 const HEIGHT: f32 = 590.0;
 /// The side of small pictures.
@@ -67,7 +65,7 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
                     let table = table_of(plan, draft.chosen);
                     table.and_then(|path| plan.tables.iter().position(|table| table.path == path))
                 };
-                if room.x < SIDE_BY_SIDE {
+                if room.x < NARROW {
                     ScrollArea::vertical().id_salt("plan").auto_shrink([false, false]).show(ui, |ui| {
                         let table = choices_ui(ui);
                         ui.separator();
@@ -210,7 +208,7 @@ fn masks_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
         (0, n) => format!("Leave out {} named so, which look like photographs", grouped(n)),
         (n, _) => format!("Leave out {}", grouped(n)),
     };
-    let hover = "Told by their names beside pictures, and by the look of a few: one channel, or few colours";
+    let hover = "Told by their names beside pictures, and by the look of a few: one channel, few colours, or outlines alone";
     if ui.checkbox(&mut leaves_out, words).on_hover_text(hover).changed() {
         options.masks = match leaves_out {
             false => Masks::Keep,

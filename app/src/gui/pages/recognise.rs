@@ -20,7 +20,7 @@ use crate::gui::theme;
 use crate::gui::widgets::bars::confidence_ui;
 use crate::gui::widgets::collage::collage_ui;
 use crate::gui::widgets::pieces::{contributions_ui, pieces_ui};
-use crate::gui::widgets::{WHOLE, card_ui, chip_ui, line, main_button, nothing_ui};
+use crate::gui::widgets::{NARROW, WHOLE, card_ui, chip_ui, line, main_button, nothing_ui};
 use crate::gui::without::without_ui;
 use crate::gui::words::count;
 use crate::job::JobKind;
@@ -31,8 +31,6 @@ use crate::session::reports::listed;
 const PICTURES: f32 = 0.44;
 /// The height of what stands above and below the rows of the table in its card, in points.
 const AROUND_ROWS: f32 = 70.0;
-/// The width of the page below which the reasons stand below the answer.
-const SIDE_BY_SIDE: f32 = 620.0;
 /// The least share of the page's height that they take.
 const LEAST_ROWS: f32 = 0.45;
 
@@ -181,7 +179,7 @@ impl PageUi for RecogniseView {
         self.truth.keys(ui, panel, &recognition);
         let height = ui.available_height();
         ScrollArea::vertical().id_salt("recognise").auto_shrink([false, false]).show(ui, |ui| {
-            if ui.available_width() < SIDE_BY_SIDE {
+            if ui.available_width() < NARROW {
                 self.answer_ui(ui, panel, &recognition, height);
                 ui.add_space(6.0);
                 self.reasons_ui(ui, panel, &recognition, height);
@@ -218,7 +216,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, folder: &mut FolderTable) {
         {
             folder.is_open = true;
         }
-        if ui.max_rect().width() >= SIDE_BY_SIDE {
+        if ui.max_rect().width() >= NARROW {
             ui.label(RichText::new("or drop an image here, or paste one (Ctrl+V)").weak());
         }
         if let Some(model) = panel.desk.recognising().loaded_model() {

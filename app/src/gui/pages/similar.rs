@@ -21,7 +21,7 @@ use crate::gui::theme;
 use crate::gui::viewer::{paint_mark, part};
 use crate::gui::widgets::curve::{curve_ui, curves_ui};
 use crate::gui::widgets::grid::noted_grid_ui;
-use crate::gui::widgets::{WHOLE, confined_ui, fitted, heading, line, main_button, nothing_ui, side_panel, side_panels};
+use crate::gui::widgets::{WHOLE, confined_ui, fitted, heading, is_narrow, line, main_button, nothing_ui, side_panel};
 use crate::gui::words::{count, grouped, moment};
 use crate::job::JobKind;
 use crate::session::desk::similar::{SimilarAnswer, SimilarQuery};
@@ -50,15 +50,18 @@ impl PageUi for SimilarView {
         if !has_images(panel) {
             return;
         }
-        let [left, right] = side_panels(ui, !panel.view.selection.is_empty());
-        if left {
-            side_panel(Side::left("similar query"), ui, 290.0, 200.0).show(ui, |ui| {
-                confined_ui(ui, |ui| {
+        let has_details = panel.desk.similar().answer().is_some_and(|answer| !answer.alikes.is_empty());
+        // At the same side, so that no image moves when it is selected.
+        let shows_selected = has_details && is_narrow(ui) && !panel.view.selection.is_empty();
+        side_panel(Side::left("similar query"), ui, 290.0, 200.0).show(ui, |ui| {
+            confined_ui(ui, |ui| match shows_selected {
+                true => inspector_ui(ui, panel, &mut self.captions, None),
+                false => {
                     ScrollArea::vertical().id_salt("query").auto_shrink([false, false]).show(ui, |ui| self.query_ui(ui, panel));
-                });
+                }
             });
-        }
-        if right && panel.desk.similar().answer().is_some_and(|answer| !answer.alikes.is_empty()) {
+        });
+        if has_details && !is_narrow(ui) {
             side_panel(Side::right("similar details"), ui, 270.0, 200.0).show(ui, |ui| {
                 confined_ui(ui, |ui| inspector_ui(ui, panel, &mut self.captions, None));
             });

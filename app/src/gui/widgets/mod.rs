@@ -68,8 +68,8 @@ pub fn page_frame(ui: &Ui) -> Frame {
     Frame::new().fill(ui.visuals().panel_fill).inner_margin(Margin::symmetric(12, 10))
 }
 
-/// The width of a window that has no room for panels at both sides.
-const NARROW: f32 = 640.0;
+/// The width below which a window or a page has no room for things side by side.
+pub const NARROW: f32 = 640.0;
 
 /// A panel at a side that is so wide in usual windows, and narrower in narrow ones.
 pub fn side_panel(side: egui::Panel, ui: &Ui, usual: f32, least: f32) -> egui::Panel {
@@ -79,11 +79,9 @@ pub fn side_panel(side: egui::Panel, ui: &Ui, usual: f32, least: f32) -> egui::P
     side.frame(page_frame(ui)).default_size(usual).size_range(least..=most)
 }
 
-/// Which of the panels at both sides of a page there is room for, left and right: in a window as
-/// narrow as large text makes it, what is selected takes the place of what can be chosen.
-pub fn side_panels(ui: &Ui, has_selected: bool) -> [bool; 2] {
-    let is_narrow = ui.ctx().content_rect().width() < NARROW;
-    [!is_narrow || !has_selected, !is_narrow || has_selected]
+/// Whether a window, as narrow as large text makes it, has no room for panels at both sides.
+pub fn is_narrow(ui: &Ui) -> bool {
+    ui.ctx().content_rect().width() < NARROW
 }
 
 /// A chip: a coloured spot and words, that can be pressed.

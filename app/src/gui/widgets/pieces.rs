@@ -23,6 +23,8 @@ pub struct PiecesResponse {
 
 /// Points below a training image for two lines about it.
 const BELOW: f32 = 34.0;
+/// The width that the table of contributions takes with wide columns and a name.
+const FULL: f32 = 620.0;
 /// Points between the middles of two numbers at least.
 const APART: f32 = 17.0;
 
@@ -176,7 +178,7 @@ pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str, room: f32
     let most = reasons.contributions.iter().map(|c| c.value.abs()).fold(f64::MIN_POSITIVE, f64::max);
     let height = 18.0;
     let columns = match ui.available_width() {
-        ..640.0 => [60.0, 34.0, 96.0, 40.0, 44.0, 52.0, 40.0],
+        ..FULL => [60.0, 34.0, 96.0, 40.0, 44.0, 52.0, 40.0],
         _ => [64.0, 92.0, 120.0, 60.0, 60.0, 60.0, 56.0],
     };
     let heads = ["Value", "", "Piece", "Like", "Place", "Weight", "Pair"];

@@ -256,7 +256,7 @@ impl Searching {
             };
             let answer = session.search(library, &wanted);
             let mut unknown = session.unknown_words(library, &wanted.query);
-            let in_other_forms = session.words_in_other_forms(&answer, &unknown);
+            let in_other_forms = session.words_in_other_forms(&answer, &unknown, wanted.engine);
             unknown.retain(|word| !in_other_forms.iter().any(|(other, _)| other == word));
             let did_you_mean = did_you_mean(&text, &answer).filter(|_| wanted.engine == Engine::Memory);
             let completions = session.complete(library, &text, COMPLETIONS);

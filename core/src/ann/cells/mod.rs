@@ -53,7 +53,8 @@ pub struct CellOptions {
     pub cells: f64,
     /// What estimates inner products, of 1 value or more.
     pub codes: CellCodes,
-    /// Points for each cell, drawn at random, that its centre is found by, 1 or more.
+    /// Points for each cell, drawn at random, that its centre is found by, 1 or more; axes are
+    /// found from 128 times as many.
     pub sample: usize,
     /// Iterations of k-means.
     pub iterations: usize,

@@ -16,8 +16,8 @@ use crate::nearest::Metric;
 use crate::progress::Progress;
 use crate::random::{self, drawn};
 
-/// Points that axes are found from.
-const AXES_SAMPLE: usize = 4096;
+/// Points that axes are found from, for each that the centre of a cell is.
+const AXES_SAMPLE: usize = 128;
 
 /// Cells near to a training query for which the regression is learned from it.
 const NEAR: usize = 5;
@@ -61,7 +61,8 @@ impl Partition {
         let (n, metric) = (points.len(), points.metric());
         let mut rng = random::seeded(options.seed);
         progress.begin("Finding cells", 4);
-        let some: Vec<f32> = drawn(n, AXES_SAMPLE, &mut rng).into_iter().flat_map(|i| points.row(i)).copied().collect();
+        let some: Vec<f32> =
+            drawn(n, options.sample.saturating_mul(AXES_SAMPLE), &mut rng).into_iter().flat_map(|i| points.row(i)).copied().collect();
         let d = points.dimension().max(1);
         let usual_ones = usual(some.chunks_exact(d));
         let some: Vec<f32> =

@@ -29,8 +29,7 @@ const BATCH: usize = 256;
 /// images.
 pub const CODES: CellCodes = CellCodes::Regression(24);
 
-/// Centres of cells are found with half the effort: an import waits for them, and a query takes as
-/// long.
+/// Axes and centres of cells are found with half the effort, for an import waits for them.
 fn options() -> CellOptions {
     CellOptions { codes: CODES, sample: 32, iterations: 6, ..CellOptions::default() }
 }

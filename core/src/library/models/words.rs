@@ -115,8 +115,8 @@ impl Words {
     }
 
     /// The words of the library that one may have been meant as: see [`TextIndex::near`].
-    pub fn near(&self, word: &str) -> Vec<NearWord> {
-        self.index.near(word)
+    pub fn near(&self, word: &str, least: usize) -> Vec<NearWord> {
+        self.index.near(word, least)
     }
 
     /// How well an image fits a query by all its texts.

@@ -12,7 +12,7 @@ mod why;
 use egui::{Panel as Side, Ui};
 
 use crate::gui::panel::{PageUi, Panel};
-use crate::gui::widgets::{confined_ui, side_panel, side_panels};
+use crate::gui::widgets::{confined_ui, is_narrow, side_panel};
 
 /// The state of the page.
 #[derive(Default)]
@@ -24,11 +24,15 @@ pub struct BrowseView {
 
 impl PageUi for BrowseView {
     fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
-        let [left, right] = side_panels(ui, !panel.view.selection.is_empty());
-        if left {
-            side_panel(Side::left("tree"), ui, 210.0, 150.0).show(ui, |ui| confined_ui(ui, |ui| self.tree.ui(ui, panel)));
-        }
-        if right {
+        // At the same side, so that no image moves when it is selected.
+        let shows_selected = is_narrow(ui) && !panel.view.selection.is_empty();
+        side_panel(Side::left("tree"), ui, 210.0, 150.0).show(ui, |ui| {
+            confined_ui(ui, |ui| match shows_selected {
+                true => inspector::inspector_ui(ui, panel, &mut self.captions, Some(&mut self.why)),
+                false => self.tree.ui(ui, panel),
+            });
+        });
+        if !is_narrow(ui) {
             side_panel(Side::right("inspector"), ui, 300.0, 210.0).show(ui, |ui| {
                 confined_ui(ui, |ui| inspector::inspector_ui(ui, panel, &mut self.captions, Some(&mut self.why)));
             });

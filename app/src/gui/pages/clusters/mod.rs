@@ -21,7 +21,7 @@ use crate::gui::class_keys::label_keys;
 use crate::gui::modal::Modal;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::selection::Pick;
-use crate::gui::widgets::{confined_ui, main_button, nothing_ui, side_panel, side_panels};
+use crate::gui::widgets::{confined_ui, is_narrow, main_button, nothing_ui, side_panel};
 use crate::job::JobKind;
 use crate::session::desk::clusters::ClusterAnswer;
 
@@ -101,8 +101,8 @@ impl Chosen {
 
 impl PageUi for ClustersView {
     fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
-        let [_, right] = side_panels(ui, !panel.view.selection.is_empty());
-        if right && panel.desk.clusters().answer().is_some_and(|answer| !answer.is_empty()) {
+        let has_room = !is_narrow(ui) || !panel.view.selection.is_empty();
+        if has_room && panel.desk.clusters().answer().is_some_and(|answer| !answer.is_empty()) {
             side_panel(Side::right("cluster details"), ui, 270.0, 200.0).show(ui, |ui| {
                 confined_ui(ui, |ui| inspector_ui(ui, panel, &mut self.captions, None));
             });

@@ -16,7 +16,7 @@ use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
-use crate::gui::widgets::{confined_ui, heading, line, main_button, nothing_ui, side_panel, side_panels};
+use crate::gui::widgets::{confined_ui, heading, is_narrow, line, main_button, nothing_ui, side_panel};
 use crate::gui::words::{count, grouped};
 use crate::job::JobKind;
 use crate::session::map::MapColour;
@@ -45,15 +45,18 @@ impl PageUi for MapView {
         if !has_images(panel) {
             return;
         }
-        let [left, right] = side_panels(ui, !panel.view.selection.is_empty());
-        if left {
-            side_panel(Side::left("map choices"), ui, 275.0, 180.0).show(ui, |ui| {
-                confined_ui(ui, |ui| {
+        let has_details = panel.desk.map().shown().is_some();
+        // At the same side, so that the map does not move when an image is selected.
+        let shows_selected = has_details && is_narrow(ui) && !panel.view.selection.is_empty();
+        side_panel(Side::left("map choices"), ui, 275.0, 180.0).show(ui, |ui| {
+            confined_ui(ui, |ui| match shows_selected {
+                true => inspector_ui(ui, panel, &mut self.captions, None),
+                false => {
                     ScrollArea::vertical().id_salt("map choices").auto_shrink([false, false]).show(ui, |ui| self.choices_ui(ui, panel));
-                });
+                }
             });
-        }
-        if right && panel.desk.map().shown().is_some() {
+        });
+        if has_details && !is_narrow(ui) {
             side_panel(Side::right("map details"), ui, 270.0, 200.0).show(ui, |ui| {
                 confined_ui(ui, |ui| inspector_ui(ui, panel, &mut self.captions, None));
             });

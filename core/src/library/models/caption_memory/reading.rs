@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::memory::CaptionMemory;
 use crate::library::models::words::Words;
-use crate::text::{NearWord, TextQuery, words};
+use crate::text::{NearWord, TextQuery, form, words};
 
 /// How a word of a query is taken for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,7 +98,10 @@ impl CaptionMemory {
             // A beginning that is a word itself, or that no word has, is looked for as a word.
             if completed.is_empty() || index.knows(prefix) || taught.contains(prefix) {
                 let (readings, is_known) = whole(prefix, index, knows);
-                ask(prefix, readings, is_known || taught.contains(prefix), None);
+                let is_finished = completed.iter().all(|word| form(word) == form(prefix));
+                let is_doubted = is_finished && !taught.contains(prefix) && !knows(prefix);
+                let meant = if is_doubted { meant(prefix, &readings, index) } else { None };
+                ask(prefix, readings, is_known || taught.contains(prefix), meant);
             } else {
                 ask(prefix, completed.into_iter().map(|word| Reading { word, how: ReadAs::Completed, share: 1.0 }).collect(), true, None);
             }
@@ -122,7 +125,7 @@ fn whole(written: &str, index: &Words, knows: &dyn Fn(&str) -> bool) -> (Vec<Rea
     }
     let mut readings: Vec<Reading> = forms.collect();
     if readings.is_empty() {
-        for near in index.near(written).into_iter().take(CORRECTIONS) {
+        for near in index.near(written, 1).into_iter().take(CORRECTIONS) {
             let share = if readings.is_empty() { CORRECTION_SHARE } else { OTHER_SHARE };
             readings.push(Reading { word: near.word, how: ReadAs::Corrected, share });
         }
@@ -150,7 +153,7 @@ fn meant(written: &str, readings: &[Reading], index: &Words) -> Option<String> {
         return None;
     }
     let is_meant = |near: &NearWord| near.texts >= MORE_TEXTS[usize::from(near.errors > 1)] * texts;
-    index.near(written).into_iter().next().filter(is_meant).map(|near| near.word)
+    index.near(written, MORE_TEXTS[0] * texts).into_iter().next().filter(is_meant).map(|near| near.word)
 }
 
 impl Reading {
