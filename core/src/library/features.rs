@@ -251,6 +251,10 @@ impl FeatureStore<'_> {
             if !fresh.is_empty() {
                 self.keep(&fresh)?;
             }
+            // An image whose decoding was cancelled is not one without elements.
+            if progress.is_cancelled() && found.iter().any(|(elements, _)| elements.is_none()) {
+                return Err(Error::Cancelled);
+            }
             all.extend(found.into_iter().map(|(elements, _)| elements));
         }
         Ok(all)
