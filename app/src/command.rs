@@ -328,6 +328,16 @@ pub enum ImageQuery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crop(pub [u32; 4]);
 
+impl Crop {
+    /// All of a picture of any size, compared as a part of others is.
+    pub const ALL: Self = Self([0, 0, u32::MAX, u32::MAX]);
+
+    /// This part of a picture of this size.
+    pub fn of(self, (width, height): (u32, u32)) -> Self {
+        if self == Self::ALL { Self([0, 0, width, height]) } else { self }
+    }
+}
+
 /// Something that is written to a file or a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {

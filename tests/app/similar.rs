@@ -72,10 +72,26 @@ fn a_file_from_elsewhere_a_part_and_a_filter() {
     assert_eq!(names(&found), ["20.png"]);
     assert!(found["hits"][0]["distance"].as_f64().unwrap().abs() < 0.01, "{found}");
     assert_eq!(names(&similar(&world, "photos/20.png --crop 0,0,32,32 -k 40")).len(), 40, "of a part the image itself may be found");
+    let within = similar(&world, "photos/20.png --by network --crop all -k 40");
+    assert!(names(&within).len() == 39 && within["by_parts"] == 39, "parts of all others: {within}");
     world.run(["label", "lib.tessera", "photos/30.png", "photos/31.png", "--as", "thirty"]).ended(0);
     let mut of_class = names(&similar(&world, "photos/20.png --class thirty"));
     of_class.sort();
     assert_eq!(of_class, ["30.png", "31.png"]);
+}
+
+#[test]
+fn an_image_that_is_a_part_of_another_is_told_how_to_find_that() {
+    let world = world();
+    RgbImage::from_fn(64, 64, |x, y| Rgb([(x * 4) as u8, (y * 4) as u8, (x * y % 256) as u8])).save(world.at("other.png")).unwrap();
+    let advice = "--crop all finds that one";
+    let as_whole = world.run(["similar", "lib.tessera", "other.png", "--by", "network"]).ended(0).stderr;
+    assert!(as_whole.contains(advice), "{as_whole}");
+    let as_part = world.run(["similar", "lib.tessera", "other.png", "--by", "network", "--crop", "all"]).ended(0);
+    assert!(!as_part.stderr.contains(advice) && as_part.stdout.contains("40 of them part by part"), "{}", as_part.stdout);
+    let same = world.run(["similar", "lib.tessera", "photos/20.png", "--by", "network"]).ended(0).stderr;
+    assert!(!same.contains(advice), "{same}");
+    world.run(["similar", "lib.tessera", "other.png", "--by", "colours", "--crop", "all"]).ended(0).complains("compared as a whole");
 }
 
 #[test]

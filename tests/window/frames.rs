@@ -37,10 +37,15 @@ fn main() {
         let start = Instant::now();
         world.run(Command::Open(library.into()));
         let mut opening = Vec::new();
+        let mut is_first = true;
         while world.app().desk().state().is_none_or(|state| state.images().next().is_none()) {
+            if is_first && world.app().desk().first().is_some() {
+                is_first = false;
+                println!("its first images are there after {:.2} s", start.elapsed().as_secs_f64());
+            }
             opening.push(frame(&mut world));
         }
-        println!("its first images are there after {:.2} s", start.elapsed().as_secs_f64());
+        println!("all its images are there after {:.2} s", start.elapsed().as_secs_f64());
         tell("until then", opening);
         let only = std::env::args().nth(2).filter(|argument| argument != "--bench");
         if only.as_deref().is_none_or(|only| only == "grid") {

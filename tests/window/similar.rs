@@ -180,12 +180,19 @@ fn a_file_is_chosen_dropped_or_pasted_and_one_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn without_learned_features_what_the_network_sees_cannot_be_chosen() {
+fn parts_of_others_are_compared_and_nothing_that_the_network_sees_without_learned_features() {
     let mut world = small();
     world.run(Command::Similar(ImageQuery::Item(ItemId(2)), None));
     until_near(&mut world, 2);
     world.click("What the network sees");
     world.until("that is compared", |app| is_by(app, Look::Network));
+    world.rest();
+    world.click("It is a part");
+    world.until("parts of all are compared", |app| app.desk().similar().answer().is_some_and(|answer| answer.search.by_parts == 11));
+    world.rest();
+    assert!(world.shows("11 images with a part most like 001.png") && world.shows("as a part of others"));
+    world.click("Whole image");
+    world.until("wholes are compared", |app| app.desk().similar().answer().is_some_and(|answer| answer.search.by_parts == 0));
     world.ctrl(Key::Num4);
     world.run(Command::UseLearnedFeatures(false));
     world.until("they are off", |app| !app.desk().recognising().learned().is_on && !app.desk().jobs().is_busy());

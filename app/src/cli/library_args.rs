@@ -104,8 +104,9 @@ pub(super) struct Search {
     /// count half
     #[arg(long, value_name = "IMAGE")]
     pub(super) like: Option<String>,
-    /// Only this part of it counts, in its pixels
-    #[arg(long, requires = "like", value_name = "X,Y,WIDTH,HEIGHT", value_parser = crop)]
+    /// Only this part of it counts, in its pixels, and images that contain it are found; `all` for
+    /// an image that is itself a part of another
+    #[arg(long, requires = "like", value_name = "X,Y,WIDTH,HEIGHT|all", value_parser = crop)]
     pub(super) crop: Option<Crop>,
     /// What is compared with it: `appearance`, `edges`, `colours`, `network`, or a set of vectors
     /// that was brought
@@ -140,9 +141,12 @@ pub(super) struct Search {
 }
 
 fn crop(text: &str) -> Result<Crop, String> {
+    if text == "all" {
+        return Ok(Crop::ALL);
+    }
     let numbers: Option<Vec<u32>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
     let four: Option<[u32; 4]> = numbers.and_then(|numbers| numbers.try_into().ok());
-    four.map(Crop).ok_or_else(|| "expected four whole numbers, X,Y,WIDTH,HEIGHT, in pixels".into())
+    four.map(Crop).ok_or_else(|| "expected four whole numbers, X,Y,WIDTH,HEIGHT, in pixels, or all".into())
 }
 
 /// The engine that answers a search.
@@ -246,8 +250,9 @@ pub(super) struct Similar {
     /// where it has not looked
     #[arg(long, value_name = "VECTORS", value_parser = look)]
     pub(super) by: Option<Look>,
-    /// Only this part of the image counts, in its pixels
-    #[arg(long, value_name = "X,Y,WIDTH,HEIGHT", value_parser = crop)]
+    /// Only this part of the image counts, in its pixels, and images that contain it are found;
+    /// `all` for an image that is itself a part of another
+    #[arg(long, value_name = "X,Y,WIDTH,HEIGHT|all", value_parser = crop)]
     pub(super) crop: Option<Crop>,
     /// Only images of this class
     #[arg(long, value_name = "CLASS")]

@@ -203,7 +203,7 @@ pub(super) fn look_at(
         Ok::<_, Error>(like)
     })?;
     if let Some(look) = by.filter(|look| look.is_of_items()) {
-        let of = like.item.filter(|_| crop.is_none());
+        let of = like.query().of;
         if !of.is_some_and(|id| hold(library).has_look(look, id)) {
             let advice = match look {
                 Look::Brought(_) => {
@@ -212,7 +212,7 @@ pub(super) fn look_at(
                 Look::Words => "name an image of the library that has a caption, as a whole",
                 _ => "name an image of the library, as a whole",
             };
-            let found = if crop.is_some() { "a part of one, which has none" } else { "one without" };
+            let found = if !like.is_all() { "a part of one, which has none" } else { "one without" };
             return Err(Error::data(path, format!("an image with a vector `{}`", look.name()), found, advice).into());
         }
     }

@@ -21,6 +21,9 @@ use super::search::{filter, grow_after, look_at};
 use crate::session::partitions::{PartitionComparison, partition_words};
 use crate::session::reference::ReferenceImage;
 
+/// The least likeness, by what the network sees, of images that show the same: of photographs of
+/// Flickr8k parts of less than four fifths of each side are below, and all other photographs.
+const NEARLY_THE_SAME: f64 = 0.9;
 /// Recalls at which kinds of indexes are told.
 const TOLD: [f64; 4] = [0.8, 0.9, 0.95, 0.99];
 
@@ -65,6 +68,12 @@ fn tell(
         librarian
             .out
             .note("There is no curve: no index was measured for so many images, or it cannot be made in a library that is only read.");
+    }
+    let is_none_the_same = found.list.first().is_some_and(|best| best.likeness < NEARLY_THE_SAME);
+    if like.item.is_none() && like.crop.is_none() && by == Look::Network && is_none_the_same {
+        librarian.out.note("None of them is nearly the same. If this was cut out of another image, --crop all finds that one.");
+    } else if like.crop.is_some() && like.is_all() && by_parts == 0 {
+        librarian.out.note("It was compared as a whole: only what the network sees is compared part by part.");
     }
     let images = library.state().images().count();
     librarian.out.answer(

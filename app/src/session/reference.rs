@@ -26,7 +26,8 @@ pub struct ReferenceImage {
     pub name: String,
     /// The image of the library, if it is one.
     pub item: Option<ItemId>,
-    /// The part of it that is compared; `None` for all of it.
+    /// The part of it that is compared with parts of others, which may be all of it; `None` where
+    /// it is compared as a whole.
     pub crop: Option<Crop>,
     /// That part, small.
     pub picture: Arc<RgbImage>,
@@ -67,13 +68,18 @@ impl ReferenceImage {
     /// A short name: its file's name, or a part of that.
     pub fn short_name(&self) -> String {
         let name = std::path::Path::new(&self.name).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if self.crop.is_some() { format!("a part of {name}") } else { name }
+        if self.is_all() { name } else { format!("a part of {name}") }
     }
 
-    /// A query for images like it. An image as a whole is not found itself; one of which only a
-    /// part was given may be.
+    /// Whether all of it is compared, as a whole or as a part of others.
+    pub fn is_all(&self) -> bool {
+        self.crop.is_none_or(|crop| crop == Crop::ALL.of(self.size))
+    }
+
+    /// A query for images like it. An image of which all is compared is not found itself; one of
+    /// which only a part was given may be.
     pub fn query(&self) -> LookQuery {
-        let of = self.item.filter(|_| self.crop.is_none());
+        let of = self.item.filter(|_| self.is_all());
         LookQuery { part: self.part.clone(), ..LookQuery::new(self.appearance.clone(), self.glimpse.clone(), of) }
     }
 
@@ -84,7 +90,7 @@ impl ReferenceImage {
         by.filter(|by| match by {
             Look::Network => library.has_learned_features(),
             Look::Words | Look::Elements | Look::Brought(_) => {
-                self.item.filter(|_| self.crop.is_none()).is_some_and(|of| library.can_have(by, of))
+                self.item.filter(|_| self.is_all()).is_some_and(|of| library.can_have(by, of))
             }
             Look::Appearance | Look::Edges | Look::Colours => true,
         })
@@ -132,6 +138,7 @@ impl Session {
         // otherwise.
         let side = if crop.is_some() { CLOSE } else { SIDE };
         let from = self.pixels_of(query, Some(&state), side)?;
+        let crop = crop.map(|crop| crop.of(from.picture.size));
         let small = thumbnail::shrink(&from.picture.pixels);
         let part = crop.map(|crop| Ok(thumbnail::shrink(&from.picture.part(crop.0)?))).transpose()?;
         // Where the network cannot be run, appearances are compared.

@@ -12,7 +12,7 @@ use super::browse::inspector::inspector_ui;
 use super::browse::menu::image_menu_ui;
 use super::label::keys::{is_free, pressed};
 use super::looks::{LEARNED_OFF, LookChoice, look_choices};
-use crate::command::{Command, ImageQuery};
+use crate::command::{Command, Crop, ImageQuery};
 use crate::gui::actions::Action;
 use crate::gui::cell::cell;
 use crate::gui::panel::{PageUi, Panel};
@@ -213,13 +213,22 @@ impl SimilarView {
             match image.crop {
                 Some(crop) => {
                     let [_, _, part_width, part_height] = crop.0;
-                    ui.label(RichText::new(format!("{part_width} × {part_height} of {width} × {height}")).weak());
-                    if ui.small_button("Whole image").on_hover_text("Compares all of it again").clicked() {
+                    let words = match image.is_all() {
+                        true => format!("{width} × {height}, as a part of others"),
+                        false => format!("{part_width} × {part_height} of {width} × {height}"),
+                    };
+                    ui.label(RichText::new(words).weak());
+                    if ui.small_button("Whole image").on_hover_text("Compares it with others as a whole again").clicked() {
                         panel.ask(Command::SimilarPart(None));
                     }
                 }
                 None => {
                     ui.label(RichText::new(format!("{width} × {height}; drag to mark a part")).weak());
+                    let is_seen = panel.desk.similar().answer().is_some_and(|answer| answer.search.by == Look::Network);
+                    let hover = "Was this cut out of a larger image? Finds images that contain it";
+                    if is_seen && ui.small_button("It is a part").on_hover_text(hover).clicked() {
+                        panel.ask(Command::SimilarPart(Some(Crop::ALL)));
+                    }
                 }
             }
         });
@@ -292,7 +301,9 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &SimilarAnswer) {
                 ui.spinner();
             }
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
-                let words = format!("{} most like {}", count(shown, "image"), answer.query.image.short_name());
+                let image = &answer.query.image;
+                let most = if image.is_all() && answer.search.by_parts > 0 { "with a part most like" } else { "most like" };
+                let words = format!("{} {most} {}", count(shown, "image"), image.short_name());
                 let hover = format!("{}\nEnter or a double click finds those like the selected one", answer.query.image.name);
                 line(ui, RichText::new(words).strong()).on_hover_text(hover);
             });
