@@ -255,10 +255,9 @@ impl Library {
         exclude: Vec<String>,
         told: Option<Py<PyAny>>,
     ) -> PyResult<([usize; 7], Vec<(PathBuf, String)>, String)> {
-        let known = [Labels::Auto, Labels::ClassFolders, Labels::NorbNames, Labels::None];
         let found = labels;
-        let labels = known.into_iter().find(|known| known.name() == found);
-        let labels = labels.ok_or_else(|| refused("labels", found, "auto, class-folders, norb-names or none"))?;
+        let labels = Labels::ALL.into_iter().find(|known| known.name() == found);
+        let labels = labels.ok_or_else(|| refused("labels", found, "auto, class-folders, folder-paths, norb-names or none"))?;
         let report = self.with(py, told, |library, progress| {
             let options = ImportOptions { labels, exclude, ..ImportOptions::default() };
             let report = import(library, &folder, &options, progress)?;

@@ -179,8 +179,9 @@ class Library:
 
     def import_folder(self, folder: str | os.PathLike[str], *, labels: str = "auto", exclude: Iterable[str] = ()) -> Imported:
         """Takes in the images below a folder; they stay where they are. ``labels`` are read from names of
-        folders or files, ``"auto"``, of folders, ``"class-folders"``, of files, ``"norb-names"``, or
-        nowhere, ``"none"``. ``exclude`` are patterns of files and folders to leave out."""
+        folders or files, ``"auto"``, of folders, ``"class-folders"``, of all
+        folders on the way as ``birds/wren``, ``"folder-paths"``, of files, ``"norb-names"``, or nowhere,
+        ``"none"``. ``exclude`` are patterns of files and folders to leave out."""
         numbers, failed, layout = self._native.import_folder(Path(folder), labels, list(exclude), teller(self.progress))
         found, imported, unchanged, duplicate, unsupported, _, missing = numbers
         return Imported(found, imported, unchanged, duplicate, unsupported, dict(failed), missing, layout)

@@ -133,3 +133,29 @@ fn netpbm_pictures_are_imported_and_those_that_lie_are_told() {
     let plan = world.run(["import", "x.tessera", "faces", "--dry-run", "--json"]).ended(0).object();
     assert_eq!(plan["folders"][0]["files"]["pgm"], 4, "{plan}");
 }
+
+#[test]
+fn paths_of_folders_are_offered_where_folders_lie_in_folders_and_become_classes() {
+    let world = World::new();
+    for (class, folder) in ["animal/cow", "animal/dog", "plant"].into_iter().enumerate() {
+        for view in 0..3u32 {
+            world.picture(&format!("set/{folder}/{view}.png"), class.min(1), class as u32, view);
+        }
+    }
+    let plan = world.run(["import", "lib.tessera", "set", "--dry-run", "--json"]).ended(0).object();
+    let sources = plan["folders"][0]["sources"].as_array().unwrap();
+    let told = |source: &Value| (source["labels"].clone(), source["classes"].clone(), source["objects"].clone());
+    assert_eq!(told(&sources[0]), (json!("class-folders"), json!(2), json!(2)), "{plan}");
+    assert_eq!(told(&sources[1]), (json!("folder-paths"), json!(3), json!(0)), "{plan}");
+    assert_eq!(plan["folders"][0]["labels"], "class-folders", "not unless it is asked for");
+    let words = world.run(["import", "lib.tessera", "set", "--dry-run", "--labels", "folder-paths"]).ended(0).stdout;
+    assert!(words.contains("* --labels folder-paths") && words.contains("animal/dog 3"), "{words}");
+    world.run(["import", "lib.tessera", "set", "--labels", "folder-paths"]).ended(0);
+    let found = world.run(["search", "lib.tessera", "--class", "animal/dog", "--json"]).ended(0).object();
+    assert_eq!(found["found"], 3, "{found}");
+    let flat = world.run(["import", "other.tessera", "set/animal", "--dry-run", "--json"]).ended(0).object();
+    let sources = flat["folders"][0]["sources"].as_array().unwrap();
+    assert!(sources.iter().all(|source| source["labels"] != "folder-paths"), "they would be the same: {flat}");
+    let trained = world.run(["train", "set", "--labels", "folder-paths", "--to", "m.tessera-model", "--json"]).ended(0).object();
+    assert_eq!(trained["classes"], 3, "{trained}");
+}

@@ -238,6 +238,10 @@ fn what_was_not_taken_in_is_listed_by_reason_and_saved() {
     world.until("it is written", |_| to.is_file());
     world.rest();
     assert_eq!(fs::read_to_string(&to).unwrap().lines().count(), 19);
+    world.run(Command::Rescan);
+    world.until("it was looked for changes", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains(" unchanged")));
+    world.rest();
+    assert!(world.shows("1 copy of another image"), "a second look tells copies, too");
     fs::write(world.path("mine.txt"), "mine").unwrap();
     world.run(Command::SaveReport(world.path("mine.txt")));
     world.until("it is refused", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("another file")));

@@ -42,6 +42,7 @@ pub(super) fn options(arguments: &args::Import) -> ImportOptions {
     let labels = match arguments.labels {
         args::Labels::Auto => Labels::Auto,
         args::Labels::ClassFolders => Labels::ClassFolders,
+        args::Labels::FolderPaths => Labels::FolderPaths,
         args::Labels::NorbNames => Labels::NorbNames,
         args::Labels::None => Labels::None,
     };
@@ -57,6 +58,7 @@ pub(super) fn options(arguments: &args::Import) -> ImportOptions {
 fn source_name(plan: &ImportPlan) -> Option<&'static str> {
     plan.classes_from.map(|from| match from {
         ClassesFrom::Folders => Labels::ClassFolders.name(),
+        ClassesFrom::Paths => Labels::FolderPaths.name(),
         ClassesFrom::Names => Labels::NorbNames.name(),
         ClassesFrom::Norb => "norb",
         ClassesFrom::Nowhere => Labels::None.name(),

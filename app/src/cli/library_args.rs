@@ -71,8 +71,10 @@ pub(super) struct Import {
 pub(super) enum Labels {
     /// In the names of folders or files, whichever explains them
     Auto,
-    /// In the names of folders
+    /// In the names of folders, inside which folders are single objects
     ClassFolders,
+    /// In the paths of folders, as birds/wren
+    FolderPaths,
     /// In the names of files
     NorbNames,
     /// Nowhere

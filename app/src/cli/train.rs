@@ -454,6 +454,7 @@ pub(super) fn labelled(labels: args::Labels) -> OpenOptions {
     let labels = match labels {
         args::Labels::Auto => Labels::Auto,
         args::Labels::ClassFolders => Labels::ClassFolders,
+        args::Labels::FolderPaths => Labels::FolderPaths,
         args::Labels::NorbNames => Labels::NorbNames,
     };
     OpenOptions { labels, ..OpenOptions::default() }

@@ -40,7 +40,8 @@ pub fn run(open: Option<PathBuf>, session: Session) -> anyhow::Result<()> {
     let start = move |creation: &eframe::CreationContext<'_>| -> Result<Box<dyn eframe::App>, Box<dyn std::error::Error + Send + Sync>> {
         let mut app = App::new(&creation.egui_ctx, session, Settings::place(), Box::new(Native::default()))?;
         if let Some(path) = open {
-            app.open(path);
+            // Dialogs begin beside it, wherever the program was started.
+            app.open(std::path::absolute(&path).unwrap_or(path));
         }
         let window = creation.egui_ctx.clone();
         on_request(move || {

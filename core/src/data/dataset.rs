@@ -78,8 +78,10 @@ pub enum Labels {
     /// In folders or in names of files, whichever fits the files.
     #[default]
     Auto,
-    /// In the names of folders.
+    /// In the names of folders of one level; a folder inside one of these is a single object.
     ClassFolders,
+    /// In the paths of folders: `birds/wren` is a class, and no folder is an object.
+    FolderPaths,
     /// In the names of files.
     NorbNames,
     /// Nowhere: every picture is [`UNLABELLED`].
@@ -87,11 +89,15 @@ pub enum Labels {
 }
 
 impl Labels {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Auto, Self::ClassFolders, Self::FolderPaths, Self::NorbNames, Self::None];
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::ClassFolders => "class-folders",
+            Self::FolderPaths => "folder-paths",
             Self::NorbNames => "norb-names",
             Self::None => "none",
         }
@@ -165,6 +171,8 @@ pub struct Layout {
 pub enum ClassesFrom {
     /// The names of folders.
     Folders,
+    /// The paths of folders.
+    Paths,
     /// The names of files.
     Names,
     /// The category file of a NORB set.

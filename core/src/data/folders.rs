@@ -75,6 +75,11 @@ enum Plan {
     Folders {
         level: usize,
     },
+    /// The path of the folders from this level below the root on; names of files add the other parts
+    /// where they agree with the innermost.
+    Paths {
+        level: usize,
+    },
     /// The category in the name.
     Names,
     Nowhere,
@@ -121,7 +126,8 @@ impl Survey {
             plan => plan?,
         };
         choice = choice.filter(|choice| match plan {
-            Plan::Folders { level } => agrees(choice, files, level),
+            Plan::Folders { level } => agrees(choice, files, |folders| folders.get(level)),
+            Plan::Paths { .. } => agrees(choice, files, <[Folder]>::last),
             Plan::Names => true,
             Plan::Nowhere => choice.is_convincing(),
         });
@@ -167,6 +173,7 @@ impl Survey {
         let layout = Layout {
             classes_from: match plan {
                 Plan::Folders { .. } => ClassesFrom::Folders,
+                Plan::Paths { .. } => ClassesFrom::Paths,
                 Plan::Names => ClassesFrom::Names,
                 Plan::Nowhere => ClassesFrom::Nowhere,
             },
@@ -203,6 +210,7 @@ impl Survey {
                 };
                 format!("the folders{wrapper} are the classes ({n_classes}){inner}")
             }
+            Plan::Paths { .. } => format!("the paths of folders are the classes ({n_classes})"),
             Plan::Names => format!("the names of the files tell the classes ({n_classes})"),
             Plan::Nowhere => "the pictures have no labels".into(),
         }];
@@ -268,12 +276,13 @@ fn is_split(folder: &str) -> bool {
 
 fn plan(root: &Path, labels: Labels, files: &[Found], choice: Option<&Choice>) -> Result<Plan> {
     let n_in_folders = files.iter().filter(|file| !file.folders.is_empty()).count();
-    let agreed = choice.and_then(|choice| (0..4).find(|&level| agrees(choice, files, level)));
+    let agreed = choice.and_then(|choice| (0..4).find(|&level| agrees(choice, files, |folders| folders.get(level))));
     let folders = Plan::Folders { level: agreed.unwrap_or_else(|| class_level(files)) };
     match labels {
         Labels::None => Ok(Plan::Nowhere),
         Labels::ClassFolders if n_in_folders > 0 => Ok(folders),
-        Labels::ClassFolders => Err(no_classes(root, files, "a folder for each class")),
+        Labels::FolderPaths if n_in_folders > 0 => Ok(Plan::Paths { level: class_level(files) }),
+        Labels::ClassFolders | Labels::FolderPaths => Err(no_classes(root, files, "a folder for each class")),
         Labels::NorbNames if choice.is_some() => Ok(Plan::Names),
         Labels::NorbNames => Err(no_classes(root, files, "names such as truck_07_3_12_4_lt.png")),
         Labels::Auto => match choice.filter(|choice| choice.is_convincing()) {
@@ -326,10 +335,10 @@ fn class_level(files: &[Found]) -> usize {
     if names.len() > 1 && !are_objects { level } else { 0 }
 }
 
-/// Whether at least four of five names have the class of their folder at this level as their
+/// Whether at least four of five names have the name of this one of their folders as their
 /// category.
-fn agrees(choice: &Choice, files: &[Found], level: usize) -> bool {
-    let parsed = files.iter().filter_map(|file| Some((file.folders.get(level)?, file.name(choice.pattern)?)));
+fn agrees(choice: &Choice, files: &[Found], folder: impl Fn(&[Folder]) -> Option<&Folder>) -> bool {
+    let parsed = files.iter().filter_map(|file| Some((folder(&file.folders)?, file.name(choice.pattern)?)));
     let n_same = parsed.filter(|(folder, name)| is_same_class(&name.category, &folder.name)).count();
     let n_in_folders = files.iter().filter(|file| !file.folders.is_empty()).count();
     choice.fits_most() && n_same > 0 && n_same * 5 >= n_in_folders * 4
@@ -371,6 +380,17 @@ fn label(file: &Found, plan: &Plan, class_folders: &BTreeSet<&str>, name: Option
             }
             (None, None) => Err("lies beside the folders that are the classes, not in one of them".into()),
         },
+        (Plan::Paths { level }, name) => {
+            let path: Vec<&str> = file.folders.iter().skip(*level).map(|folder| folder.name.as_str()).collect();
+            let Some(innermost) = path.last() else {
+                return Err("lies beside the folders whose paths are the classes, not in one of them".into());
+            };
+            let class = path.join("/");
+            match name.filter(|name| is_same_class(&name.category, innermost)) {
+                Some(name) => Ok(item(&class, instance(&name), name.meta)),
+                None => Ok(item(&class, None, Meta::default())),
+            }
+        }
         (Plan::Names, Some(name)) => Ok(item(&name.category, instance(&name), name.meta)),
         (Plan::Names, None) => Err("its name is not of the form of the others".into()),
         (Plan::Nowhere, name) => {

@@ -326,10 +326,11 @@ fn kinds(data: &Dataset) -> Vec<(String, usize)> {
     kinds
 }
 
-/// The sources that fit, each with what it gives. Names fit where half of them are of one form.
+/// The sources that fit, each with what it gives. Names fit where half of them are of one form,
+/// and paths of folders where they are other classes than folders of one level.
 fn sources(survey: &Survey, options: &OpenOptions, progress: &Progress) -> Result<Vec<LabelSource>> {
     let mut out = Vec::new();
-    for labels in [Labels::ClassFolders, Labels::NorbNames, Labels::None] {
+    for labels in [Labels::ClassFolders, Labels::FolderPaths, Labels::NorbNames, Labels::None] {
         progress.step()?;
         let Ok(data) = survey.dataset(&OpenOptions { labels, ..options.clone() }) else { continue };
         let images = match labels {
@@ -340,7 +341,14 @@ fn sources(survey: &Survey, options: &OpenOptions, progress: &Progress) -> Resul
             continue;
         }
         let classes = if labels == Labels::None { 0 } else { data.classes.iter().filter(|class| *class != UNLABELLED).count() };
-        out.push(LabelSource { labels, images, classes, objects: data.groups().len(), words: data.layout.words });
+        let objects = data.groups().len();
+        let is_as_folders = |folders: &LabelSource| {
+            folders.labels == Labels::ClassFolders && (folders.classes, folders.objects) == (classes, objects)
+        };
+        if labels == Labels::FolderPaths && out.iter().any(is_as_folders) && options.labels != labels {
+            continue;
+        }
+        out.push(LabelSource { labels, images, classes, objects, words: data.layout.words });
     }
     Ok(out)
 }

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use super::cache::Cache;
 use super::chain::Head;
 use super::event::RootId;
+use super::import::{DUPLICATE, copy_of};
 use super::models::Models;
 use super::snapshot::{Snapshot, snapshots};
-use super::state::{Root, State};
+use super::state::{Image, Root, State};
 use super::store::Store;
 use crate::error::Result;
 
@@ -20,6 +21,8 @@ pub struct Health {
     pub roots: Vec<RootHealth>,
     /// Files that could not be taken in when their folders were last imported.
     pub skipped: Vec<SkippedFile>,
+    /// Further files with the bytes of an image, each told with another one of its files.
+    pub copies: Vec<SkippedFile>,
     /// Its snapshots, the newest first.
     pub snapshots: Vec<Snapshot>,
     /// The end of its history.
@@ -109,11 +112,20 @@ pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache)
     Ok(Health {
         roots: state.roots().map(root).collect(),
         skipped: skipped.collect(),
+        copies: state.images().flat_map(|image| copies(state, image)).collect(),
         snapshots: snapshots(folder),
         head: Some(store.head()?),
         checked_at: store.fact(CHECKED)?,
         stored,
     })
+}
+
+/// The files of an image that are there and have its bytes, but for the first.
+fn copies(state: &State, image: &Image) -> Vec<SkippedFile> {
+    let hash = image.content.map(|content| content.hash);
+    let mut files = image.places.iter().filter(|place| place.here && Some(place.hash) == hash).map(|place| state.full_path(place));
+    let Some(first) = files.next() else { return Vec::new() };
+    files.map(|path| SkippedFile { path, reason: DUPLICATE.into(), detail: copy_of(&first) }).collect()
 }
 
 /// Bytes of a file, or of everything in a folder.

@@ -78,6 +78,25 @@ fn a_wrapper_is_no_class() {
 }
 
 #[test]
+fn paths_of_folders_are_classes_where_that_is_asked_for() {
+    let nested = ["data/animal/dog/1.png", "data/animal/cat/2.png", "data/plant/3.png", "data/plant/rose/train/4.png", "loose.png"];
+    let dir = folder(&nested);
+    let set = open(dir.path(), Labels::Auto);
+    assert_eq!((set.classes.as_slice(), set.groups().len()), (["animal".to_owned(), "plant".to_owned()].as_slice(), 3));
+    let set = open(dir.path(), Labels::FolderPaths);
+    assert_eq!(set.classes, ["animal/cat", "animal/dog", "plant", "plant/rose"]);
+    assert!(set.groups().is_empty(), "no folder is an object");
+    assert_eq!(set.layout.classes_from, ClassesFrom::Paths);
+    assert_eq!(skips(&set), [("loose.png".to_owned(), "no_class")]);
+    let wrapped = folder(&["sets/birds/wren/1.png", "sets/birds/robin/2.png"]);
+    assert_eq!(open(wrapped.path(), Labels::FolderPaths).classes, ["robin", "wren"], "what all are in says nothing");
+    let named = folder(&["animal/cow/cow_1_0_0.jpg", "animal/cow/cow_2_0_0.jpg", "thing/car/car_1_0_0.jpg"]);
+    let set = open(named.path(), Labels::FolderPaths);
+    assert_eq!(set.classes, ["animal/cow", "thing/car"]);
+    assert_eq!(set.groups().keys().copied().collect::<Vec<_>>(), ["animal/cow/01", "animal/cow/02", "thing/car/01"]);
+}
+
+#[test]
 fn names_tell_classes_when_folders_do_not() {
     let dir = folder(&["train/truck_07_3_12_4_lt.png", "train/CAR_01_3_12_4_LT.PNG", "test/truck_08_3_12_4_lt.png", "test/notes.png"]);
     let forced = open(dir.path(), Labels::NorbNames);

@@ -37,6 +37,8 @@ pub(super) fn search_box_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     if let Some(completion) = &accepted {
         accept(ui, panel, id, completion);
     }
+    // Completions that come after Enter stay away.
+    panel.view.search.completions.is_closed |= is_entered;
     let is_open = panel.view.search.completions.is_open && !offers.is_empty();
     let edit = TextEdit::singleline(&mut panel.view.search.text).id(id).hint_text(hint).desired_width(width).char_limit(500);
     // Enter keeps the focus: what is typed next belongs to the box, not to the selected images.

@@ -159,6 +159,7 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
     heading_ui(ui, "Labels from");
     let chosen = match (options.labels, plan.classes_from) {
         (Labels::Auto, Some(ClassesFrom::Folders)) => Labels::ClassFolders,
+        (Labels::Auto, Some(ClassesFrom::Paths)) => Labels::FolderPaths,
         (Labels::Auto, Some(ClassesFrom::Names)) => Labels::NorbNames,
         (Labels::Auto, _) => Labels::None,
         (labels, _) => labels,
@@ -166,6 +167,7 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
     for source in &plan.sources {
         let words = match source.labels {
             Labels::ClassFolders => "Folders",
+            Labels::FolderPaths => "Paths of folders",
             Labels::NorbNames => "Names of files",
             Labels::Auto | Labels::None => "Nowhere",
         };

@@ -154,6 +154,11 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
         },
         n => format!("; {} failed, listed on the page Library", count(n, "file")),
     };
+    let aside = match report.conflicts.len() {
+        0 => aside,
+        1 => format!("{aside}; a copy lies in the folder of another class, as the log tells"),
+        n => format!("{aside}; {n} copies lie in folders of other classes, as the log tells"),
+    };
     let words = match report.imported {
         0 => format!("No new images{aside}"),
         n => format!("Imported {}{aside}", count(n, "image")),

@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::health::{Health, InMemory, SkippedFile};
-use tessera_core::library::import::{FailedFile, TableRead};
+use tessera_core::library::import::{DUPLICATE, FailedFile, TableRead};
 use tessera_core::plural::count;
 
 use super::super::file_report;
@@ -26,7 +27,7 @@ const NO_IMAGE: &str = "no_image";
 /// The health of the library, as last requested.
 #[derive(Default)]
 pub struct Upkeep {
-    health: Option<Health>,
+    health: Option<Arc<Health>>,
     /// What is in memory of it, as reckoned when its page was turned to; and whether that page is
     /// visible, and it was asked for.
     memory: Option<InMemory>,
@@ -66,8 +67,9 @@ impl Part for Upkeep {
     fn take_in(&mut self, _: &mut Context, message: Message) {
         match message {
             Message::Health(health) => {
-                let is_same = self.health.as_ref().is_some_and(|before| before.skipped == health.skipped);
-                self.health = Some(*health);
+                let is_same = |before: &Arc<Health>| before.skipped == health.skipped && before.copies == health.copies;
+                let is_same = self.health.as_ref().is_some_and(is_same);
+                self.health = Some(health.into());
                 if !is_same {
                     self.sort();
                 }
@@ -114,12 +116,12 @@ impl Upkeep {
     }
 
     /// The health of the library when [`Command::LookAtHealth`] was last run.
-    pub fn health(&self) -> Option<&Health> {
+    pub fn health(&self) -> Option<&Arc<Health>> {
         self.health.as_ref()
     }
 
-    /// What was not taken in: files that failed when they were last imported; and since the library
-    /// was opened other files that were left out, copies, and names in tables that are those of no
+    /// What was not taken in: files that failed when they were last imported, copies; and since the
+    /// library was opened other files that were left out, and names in tables that are those of no
     /// image or of several. By reason, and then by path.
     pub fn not_taken_in(&self) -> &[SkippedFile] {
         &self.not_taken_in
@@ -137,7 +139,7 @@ impl Upkeep {
     }
 
     fn sort(&mut self) {
-        let failed = self.health.iter().flat_map(|health| &health.skipped);
+        let failed = self.health.iter().flat_map(|health| health.skipped.iter().chain(&health.copies));
         let others = self.left_out.values().chain(self.names.values()).flatten();
         self.not_taken_in = failed.chain(others).cloned().collect();
         self.not_taken_in.sort_by(|a, b| (&a.reason, &a.path, &a.detail).cmp(&(&b.reason, &b.path, &b.detail)));
@@ -167,9 +169,11 @@ impl Upkeep {
     }
 }
 
-/// Notes what an import of a folder found, and which files it left out.
+/// Notes what an import of a folder found, and which files it left out; copies are known of the
+/// library itself.
 pub(super) fn imported(folder: PathBuf, words: String, left_out: Vec<FailedFile>) -> DeskMessage {
-    let left_out = left_out.into_iter().map(|FailedFile { path, reason, detail }| SkippedFile { path, reason: reason.into(), detail });
+    let left_out = left_out.into_iter().filter(|file| file.reason != DUPLICATE);
+    let left_out = left_out.map(|FailedFile { path, reason, detail }| SkippedFile { path, reason: reason.into(), detail });
     Message::Imported(folder, words, left_out.collect()).into()
 }
 

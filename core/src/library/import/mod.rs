@@ -31,6 +31,7 @@ pub use super::hold;
 pub use look::holds;
 pub(super) use one::enter_known;
 pub use one::{TakenFile, import_file};
+pub(super) use report::copy_of;
 pub use report::{CUT_OFF, ClassConflict, DUPLICATE, FailedFile, Imported, MASK, TextLeftOut};
 pub use table::TableRead;
 pub(super) use table::read_table;
@@ -59,7 +60,7 @@ impl ImportOptions {
     /// Those that a folder was imported with.
     pub fn of(root: &Root) -> Self {
         let (labels, masks) = root.labels.split_once(AND_MASKS).unwrap_or((&root.labels, ""));
-        let labels = [Labels::ClassFolders, Labels::NorbNames, Labels::None].into_iter().find(|known| known.name() == labels);
+        let labels = Labels::ALL.into_iter().find(|known| known.name() == labels);
         let masks = [Masks::Keep, Masks::LeaveOut].into_iter().find(|known| known.name() == masks);
         Self { labels: labels.unwrap_or_default(), exclude: root.exclude.clone(), masks: masks.unwrap_or_default() }
     }

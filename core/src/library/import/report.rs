@@ -69,7 +69,7 @@ impl Imported {
         let copy = |(path, first): &(PathBuf, PathBuf)| FailedFile {
             path: path.clone(),
             reason: DUPLICATE,
-            detail: format!("has the bytes of {}", error::display(first)),
+            detail: copy_of(first),
         };
         let left_out = self.unsupported_files.iter().cloned().chain(self.masks.iter().map(mask)).chain(self.others.iter().map(other));
         let cut_off = |path: &PathBuf| FailedFile {
@@ -80,6 +80,11 @@ impl Imported {
         };
         left_out.chain(self.copies.iter().map(copy)).chain(self.cut_off.iter().map(cut_off)).collect()
     }
+}
+
+/// What is said of a file with the bytes of an image, of which `first` is another file.
+pub(in crate::library) fn copy_of(first: &Path) -> String {
+    format!("has the bytes of {}", error::display(first))
 }
 
 /// A file with the bytes of an image, in the folder of another class.

@@ -290,7 +290,7 @@ fn class_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, class: &str) {
 
 fn folders_head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.add_space(8.0);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.strong("Folders");
         let hover = Action::AddFolder.words().1;
         if ui.small_button("+").on_hover_text(hover).clicked() {
