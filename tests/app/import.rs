@@ -104,6 +104,19 @@ fn what_was_taken_in_before_an_error_is_told() {
 }
 
 #[test]
+fn a_file_that_was_moved_is_no_copy() {
+    let world = World::with_images();
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    fs::rename(world.at("images/disc/disc_01_0_0_0_lt.png"), world.at("images/disc/disc_01_0_0_9_lt.png")).unwrap();
+    let ran = world.run(["import", "lib.tessera", "images", "--json", "--report", "report.jsonl"]).ended(0);
+    let answer = ran.object();
+    assert_eq!((n(&answer, "duplicate"), n(&answer, "moved"), n(&answer, "imported")), (1, 1, 0), "{answer}");
+    assert!(report(&world).iter().all(|line| line["reason"] != "duplicate"), "{:?}", report(&world));
+    let again = world.run(["import", "lib.tessera", "images", "--json"]).ended(0).object();
+    assert_eq!((n(&again, "duplicate"), n(&again, "moved")), (0, 0), "it is where it is expected now: {again}");
+}
+
+#[test]
 fn an_image_in_the_folders_of_two_classes_is_told() {
     let world = World::with_images();
     let one = world.at("images/disc/disc_01_0_0_0_lt.png");

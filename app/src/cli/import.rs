@@ -259,6 +259,7 @@ impl Sum {
         all.imported += report.imported;
         all.unchanged += report.unchanged;
         all.duplicate += report.duplicate;
+        all.moved += report.moved;
         all.copies.extend(report.copies);
         all.conflicts.extend(report.conflicts);
         all.unsupported += report.unsupported;
@@ -291,7 +292,7 @@ fn in_json(sum: &Sum) -> serde_json::Value {
     let Sum { all, table, seconds, error, .. } = sum;
     let texts: usize = all.texts_left_out.iter().filter_map(|text| text.captions).sum();
     let of_table = |count: fn(&TableRead) -> usize| table.as_ref().map_or(0, count);
-    json!({"found": all.found, "imported": all.imported, "unchanged": all.unchanged, "duplicate": all.duplicate,
+    json!({"found": all.found, "imported": all.imported, "unchanged": all.unchanged, "duplicate": all.duplicate, "moved": all.moved,
         "unsupported": all.unsupported, "failed": all.failed.len(), "seconds": seconds, "worker_deaths": all.worker_deaths,
         "class_conflicts": all.conflicts.iter().map(|conflict| json!({"path": conflict.path.to_string_lossy(), "class": conflict.class,
             "first": conflict.first.to_string_lossy(), "kept": conflict.kept})).collect::<Vec<_>>(),
@@ -311,7 +312,8 @@ fn in_words(sum: &Sum, library: &Path, vectors: Option<&Brought<'_>>) -> String 
         (all.cut_off.len(), "of them cut off"),
         (all.unchanged, "unchanged"),
         (all.forgotten, "of them forgotten before and left out (--again takes them in)"),
-        (all.duplicate, "duplicate"),
+        (all.moved, "moved"),
+        (all.duplicate - all.moved, "duplicate"),
         (all.conflicts.len(), "of them in the folder of another class"),
         (all.unsupported, "that are no pictures of a known format"),
         (all.masks.len(), "left out as masks of others"),

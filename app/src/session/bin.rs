@@ -37,7 +37,10 @@ pub struct Binned {
 impl Binned {
     /// What became of the files, in words that follow those of the act.
     pub fn in_words(&self) -> String {
-        let moved = format!("{} moved to the bin of the system, from which they can be put back, though not by Undo", count(self.moved.len(), "file"));
+        let moved = format!(
+            "{} moved to the bin of the system, from which they can be put back, though not by Undo",
+            count(self.moved.len(), "file")
+        );
         match self.left.first() {
             None => moved,
             Some((path, why)) => {

@@ -342,9 +342,8 @@ fn sources(survey: &Survey, options: &OpenOptions, progress: &Progress) -> Resul
         }
         let classes = if labels == Labels::None { 0 } else { data.classes.iter().filter(|class| *class != UNLABELLED).count() };
         let objects = data.groups().len();
-        let is_as_folders = |folders: &LabelSource| {
-            folders.labels == Labels::ClassFolders && (folders.classes, folders.objects) == (classes, objects)
-        };
+        let is_as_folders =
+            |folders: &LabelSource| folders.labels == Labels::ClassFolders && (folders.classes, folders.objects) == (classes, objects);
         if labels == Labels::FolderPaths && out.iter().any(is_as_folders) && options.labels != labels {
             continue;
         }

@@ -268,7 +268,7 @@ pub(super) fn open_file(path: &Path, limits: &Limits) -> Result<(File, u64)> {
     }
     limits.check_bytes(path, meta.len())?;
     if meta.len() == 0 {
-        return Err(not_a_picture(path, "an empty file"));
+        return Err(not_whole(path, "an empty file".into()));
     }
     let mut file = File::open(path).map_err(Error::io("open", path))?;
     let mut head = [0; 16];

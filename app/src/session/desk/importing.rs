@@ -133,7 +133,8 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
     for (n, what) in [
         (report.cut_off.len(), "of them cut off"),
         (report.unchanged, "unchanged"),
-        (report.duplicate, "duplicate"),
+        (report.moved, "moved"),
+        (report.duplicate - report.moved, "duplicate"),
         (report.unsupported, "that are no pictures of a known format"),
         (report.masks.len(), "left out as masks of others"),
         (report.failed.len(), "failed"),
@@ -148,7 +149,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
     }
     let aside = match report.failed.len() {
         _ if report.cancelled => "; stopped, what was done stays".to_owned(),
-        0 => match report.unsupported + report.masks.len() + report.duplicate + report.cut_off.len() {
+        0 => match report.unsupported + report.masks.len() + report.duplicate - report.moved + report.cut_off.len() {
             0 => String::new(),
             n => format!("; {} not taken in, copies or cut off, listed on the page Library", count(n, "file")),
         },

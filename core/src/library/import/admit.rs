@@ -133,8 +133,12 @@ impl Run {
                 self.report.unchanged += 1;
             } else {
                 self.report.duplicate += 1;
-                let first = image.places.iter().find(|other| other.hash == hash).map(|other| state.full_path(other));
-                self.note_copy(file, first, (!moved).then_some(&image.folder), state);
+                if moved {
+                    self.report.moved += 1;
+                } else {
+                    let first = image.places.iter().find(|other| other.hash == hash).map(|other| state.full_path(other));
+                    self.note_copy(file, first, Some(&image.folder), state);
+                }
             }
             let word = state.understood(&file.word);
             if self.reads_words && moved && image.folder != word && moved_already.insert(image.id) {

@@ -26,7 +26,9 @@ pub struct Imported {
     pub unchanged: usize,
     /// Files whose bytes are already there under another name.
     pub duplicate: usize,
-    /// Those files, each with a file that has its bytes.
+    /// Of these: files whose bytes no other place has any more, for they were moved.
+    pub moved: usize,
+    /// The others, each with a file that has its bytes.
     pub copies: Vec<(PathBuf, PathBuf)>,
     /// Of these: files in the folder of another class than the image has. It keeps its class.
     pub conflicts: Vec<ClassConflict>,
@@ -66,11 +68,7 @@ impl Imported {
         let detail = |of: &Path| format!("a mask or map of {}", error::display(of));
         let mask = |mask: &Mask| FailedFile { path: mask.path.clone(), reason: MASK, detail: detail(&mask.of) };
         let other = |path: &PathBuf| FailedFile { path: path.clone(), reason: NO_PICTURE, detail: not_a_picture(path) };
-        let copy = |(path, first): &(PathBuf, PathBuf)| FailedFile {
-            path: path.clone(),
-            reason: DUPLICATE,
-            detail: copy_of(first),
-        };
+        let copy = |(path, first): &(PathBuf, PathBuf)| FailedFile { path: path.clone(), reason: DUPLICATE, detail: copy_of(first) };
         let left_out = self.unsupported_files.iter().cloned().chain(self.masks.iter().map(mask)).chain(self.others.iter().map(other));
         let cut_off = |path: &PathBuf| FailedFile {
             path: path.clone(),
