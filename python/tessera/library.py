@@ -178,10 +178,11 @@ class Library:
             _OPEN[self._real] = self
 
     def import_folder(self, folder: str | os.PathLike[str], *, labels: str = "auto", exclude: Iterable[str] = ()) -> Imported:
-        """Takes in the images below a folder; they stay where they are. ``labels`` are read from names of
-        folders or files, ``"auto"``, of folders, ``"class-folders"``, of all
-        folders on the way as ``birds/wren``, ``"folder-paths"``, of files, ``"norb-names"``, or nowhere,
-        ``"none"``. ``exclude`` are patterns of files and folders to leave out."""
+        """Takes in the images below a folder; they stay where they are. ``exclude`` are patterns of files
+        and folders to leave out. ``labels`` tells what is read as their class: ``"class-folders"``, the
+        folder they lie in; ``"folder-paths"``, the path of their folders, as ``birds/wren``;
+        ``"norb-names"``, the name of the file; ``"auto"``, names of folders or of files, whichever fits;
+        ``"none"``, nothing."""
         numbers, failed, layout = self._native.import_folder(Path(folder), labels, list(exclude), teller(self.progress))
         found, imported, unchanged, duplicate, unsupported, _, missing = numbers
         return Imported(found, imported, unchanged, duplicate, unsupported, dict(failed), missing, layout)

@@ -114,6 +114,15 @@ fn a_file_that_was_moved_is_no_copy() {
     assert!(report(&world).iter().all(|line| line["reason"] != "duplicate"), "{:?}", report(&world));
     let again = world.run(["import", "lib.tessera", "images", "--json"]).ended(0).object();
     assert_eq!((n(&again, "duplicate"), n(&again, "moved")), (0, 0), "it is where it is expected now: {again}");
+    // One that is gone has its bytes in two other places.
+    let gone = world.at("images/disc/disc_01_0_0_9_lt.png");
+    fs::copy(&gone, world.at("images/disc/disc_01_0_0_7_lt.png")).unwrap();
+    fs::rename(&gone, world.at("images/disc/disc_01_0_0_6_lt.png")).unwrap();
+    let answer = world.run(["import", "lib.tessera", "images", "--json", "--report", "again.jsonl"]).ended(0).object();
+    assert_eq!((n(&answer, "duplicate"), n(&answer, "moved")), (2, 1), "{answer}");
+    let told = fs::read_to_string(world.at("again.jsonl")).unwrap();
+    let copy = told.lines().find(|line| line.contains("\"duplicate\"")).unwrap_or_else(|| panic!("{told}"));
+    assert!(copy.contains("disc_01_0_0_6_lt.png") && copy.contains("disc_01_0_0_7_lt.png"), "each is told with the other: {copy}");
 }
 
 #[test]

@@ -156,6 +156,9 @@ fn paths_of_folders_are_offered_where_folders_lie_in_folders_and_become_classes(
     let flat = world.run(["import", "other.tessera", "set/animal", "--dry-run", "--json"]).ended(0).object();
     let sources = flat["folders"][0]["sources"].as_array().unwrap();
     assert!(sources.iter().all(|source| source["labels"] != "folder-paths"), "they would be the same: {flat}");
+    let narrow = world.run(["import", "other.tessera", "set", "--dry-run", "--json", "--exclude", "cow"]).ended(0).object();
+    let labels: Vec<&Value> = narrow["folders"][0]["sources"].as_array().unwrap().iter().map(|source| &source["labels"]).collect();
+    assert!(labels.contains(&&json!("folder-paths")), "as many classes with other names: {narrow}");
     let trained = world.run(["train", "set", "--labels", "folder-paths", "--to", "m.tessera-model", "--json"]).ended(0).object();
     assert_eq!(trained["classes"], 3, "{trained}");
 }

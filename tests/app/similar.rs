@@ -92,6 +92,8 @@ fn an_image_that_is_a_part_of_another_is_told_how_to_find_that() {
     let same = world.run(["similar", "lib.tessera", "photos/20.png", "--by", "network"]).ended(0).stderr;
     assert!(!same.contains(advice), "{same}");
     world.run(["similar", "lib.tessera", "other.png", "--by", "colours", "--crop", "all"]).ended(0).complains("compared as a whole");
+    let searched = world.run(["search", "lib.tessera", "--like", "other.png", "--look", "colours", "--crop", "all"]).ended(0);
+    searched.complains("compared as a whole");
 }
 
 #[test]

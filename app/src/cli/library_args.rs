@@ -106,8 +106,8 @@ pub(super) struct Search {
     /// count half
     #[arg(long, value_name = "IMAGE")]
     pub(super) like: Option<String>,
-    /// Only this part of it counts, in its pixels, and images that contain it are found; `all` for
-    /// an image that is itself a part of another
+    /// Only this part of it counts, in its pixels; where what the network sees is compared, images
+    /// that contain it are found. `all` for an image that is itself a part of another
     #[arg(long, requires = "like", value_name = "X,Y,WIDTH,HEIGHT|all", value_parser = crop)]
     pub(super) crop: Option<Crop>,
     /// What is compared with it: `appearance`, `edges`, `colours`, `network`, or a set of vectors
@@ -252,8 +252,8 @@ pub(super) struct Similar {
     /// where it has not looked
     #[arg(long, value_name = "VECTORS", value_parser = look)]
     pub(super) by: Option<Look>,
-    /// Only this part of the image counts, in its pixels, and images that contain it are found;
-    /// `all` for an image that is itself a part of another
+    /// Only this part of the image counts, in its pixels; where what the network sees is compared,
+    /// images that contain it are found. `all` for an image that is itself a part of another
     #[arg(long, value_name = "X,Y,WIDTH,HEIGHT|all", value_parser = crop)]
     pub(super) crop: Option<Crop>,
     /// Only images of this class

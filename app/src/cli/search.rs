@@ -202,6 +202,9 @@ pub(super) fn look_at(
         }
         Ok::<_, Error>(like)
     })?;
+    if like.crop.is_some() && like.is_all() && hold(library).look_of(&LookQuery { by: by.cloned(), ..like.query() }) != Look::Network {
+        librarian.out.note("It is compared as a whole: only what the network sees is compared part by part.");
+    }
     if let Some(look) = by.filter(|look| look.is_of_items()) {
         let of = like.query().of;
         if !of.is_some_and(|id| hold(library).has_look(look, id)) {

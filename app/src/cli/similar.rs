@@ -70,10 +70,8 @@ fn tell(
             .note("There is no curve: no index was measured for so many images, or it cannot be made in a library that is only read.");
     }
     let is_none_the_same = found.list.first().is_some_and(|best| best.likeness < NEARLY_THE_SAME);
-    if like.item.is_none() && like.crop.is_none() && by == Look::Network && is_none_the_same {
+    if like.item.is_none() && like.crop.is_none() && by == Look::Network && is_none_the_same && among.is_none() {
         librarian.out.note("None of them is nearly the same. If this was cut out of another image, --crop all finds that one.");
-    } else if like.crop.is_some() && like.is_all() && by_parts == 0 {
-        librarian.out.note("It was compared as a whole: only what the network sees is compared part by part.");
     }
     let images = library.state().images().count();
     librarian.out.answer(

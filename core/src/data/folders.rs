@@ -75,8 +75,8 @@ enum Plan {
     Folders {
         level: usize,
     },
-    /// The path of the folders from this level below the root on; names of files add the other parts
-    /// where they agree with the innermost.
+    /// The path of the folders from this level below the root on; names of files add the other
+    /// parts where they agree with the innermost.
     Paths {
         level: usize,
     },
@@ -210,7 +210,11 @@ impl Survey {
                 };
                 format!("the folders{wrapper} are the classes ({n_classes}){inner}")
             }
-            Plan::Paths { .. } => format!("the paths of folders are the classes ({n_classes})"),
+            Plan::Paths { level } => {
+                let longest = files.iter().filter_map(|file| file.folders.get(*level..)).max_by_key(|folders| folders.len());
+                let example: Vec<&str> = longest.into_iter().flatten().map(|folder| folder.name.as_str()).collect();
+                format!("the paths of folders, such as {}, are the classes ({n_classes})", example.join("/"))
+            }
             Plan::Names => format!("the names of the files tell the classes ({n_classes})"),
             Plan::Nowhere => "the pictures have no labels".into(),
         }];

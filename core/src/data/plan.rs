@@ -330,6 +330,7 @@ fn kinds(data: &Dataset) -> Vec<(String, usize)> {
 /// and paths of folders where they are other classes than folders of one level.
 fn sources(survey: &Survey, options: &OpenOptions, progress: &Progress) -> Result<Vec<LabelSource>> {
     let mut out = Vec::new();
+    let mut by_folders = None;
     for labels in [Labels::ClassFolders, Labels::FolderPaths, Labels::NorbNames, Labels::None] {
         progress.step()?;
         let Ok(data) = survey.dataset(&OpenOptions { labels, ..options.clone() }) else { continue };
@@ -342,10 +343,11 @@ fn sources(survey: &Survey, options: &OpenOptions, progress: &Progress) -> Resul
         }
         let classes = if labels == Labels::None { 0 } else { data.classes.iter().filter(|class| *class != UNLABELLED).count() };
         let objects = data.groups().len();
-        let is_as_folders =
-            |folders: &LabelSource| folders.labels == Labels::ClassFolders && (folders.classes, folders.objects) == (classes, objects);
-        if labels == Labels::FolderPaths && out.iter().any(is_as_folders) && options.labels != labels {
+        if labels == Labels::FolderPaths && by_folders.as_ref() == Some(&(data.classes.clone(), objects)) && options.labels != labels {
             continue;
+        }
+        if labels == Labels::ClassFolders {
+            by_folders = Some((data.classes, objects));
         }
         out.push(LabelSource { labels, images, classes, objects, words: data.layout.words });
     }

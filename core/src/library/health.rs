@@ -122,6 +122,9 @@ pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache)
 
 /// The files of an image that are there and have its bytes, but for the first.
 fn copies(state: &State, image: &Image) -> Vec<SkippedFile> {
+    if image.places.len() < 2 {
+        return Vec::new();
+    }
     let hash = image.content.map(|content| content.hash);
     let mut files = image.places.iter().filter(|place| place.here && Some(place.hash) == hash).map(|place| state.full_path(place));
     let Some(first) = files.next() else { return Vec::new() };

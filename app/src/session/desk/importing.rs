@@ -120,7 +120,8 @@ pub(super) fn forget(ctx: &mut Context, images: Vec<ItemId>) {
         // Reports, learned weights and saved models are gone with them.
         let known = recognising::known(&hold(library));
         let words = format!("Forgot {}; this cannot be taken back", count(images.len(), "image"));
-        Ok(vec![known.into(), upkeep::Message::Forgotten.into(), state_and(library, done(words)).into()])
+        let health = upkeep::health(&hold(library));
+        Ok(vec![known.into(), upkeep::Message::Forgotten.into(), health, state_and(library, done(words)).into()])
     });
 }
 
@@ -149,7 +150,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
     }
     let aside = match report.failed.len() {
         _ if report.cancelled => "; stopped, what was done stays".to_owned(),
-        0 => match report.unsupported + report.masks.len() + report.duplicate - report.moved + report.cut_off.len() {
+        0 => match report.unsupported + report.masks.len() + report.copies.len() + report.cut_off.len() {
             0 => String::new(),
             n => format!("; {} not taken in, copies or cut off, listed on the page Library", count(n, "file")),
         },

@@ -119,7 +119,7 @@ impl Run {
     /// Enters files whose bytes an image has.
     fn admit_known(&mut self, library: &mut Library, files: Vec<(&NewFile, ContentHash, bool)>, batch: &mut Batch) -> Result<()> {
         let state = library.state();
-        let mut places = Vec::new();
+        let mut places: Vec<(ItemId, Place, Option<ItemId>)> = Vec::new();
         let mut moved_already = BTreeSet::new();
         for (file, hash, moved) in files {
             let (place, before) = self.place_of(state, file, hash);
@@ -129,19 +129,25 @@ impl Run {
                 self.report.forgotten += 1;
                 continue;
             };
+            // Of several files with the bytes of one that is gone, the first is that one.
+            let is_moved = moved && moved_already.insert(image.id);
             if before == Some(image.id) {
                 self.report.unchanged += 1;
             } else {
                 self.report.duplicate += 1;
-                if moved {
+                if is_moved {
                     self.report.moved += 1;
                 } else {
-                    let first = image.places.iter().find(|other| other.hash == hash).map(|other| state.full_path(other));
-                    self.note_copy(file, first, Some(&image.folder), state);
+                    let first = match moved {
+                        true => places.iter().find(|(id, ..)| *id == image.id).map(|(_, place, _)| place),
+                        false => image.places.iter().filter(|other| other.hash == hash).min_by_key(|other| !other.here),
+                    };
+                    let first = first.map(|other| state.full_path(other));
+                    self.note_copy(file, first, (!moved).then_some(&image.folder), state);
                 }
             }
             let word = state.understood(&file.word);
-            if self.reads_words && moved && image.folder != word && moved_already.insert(image.id) {
+            if self.reads_words && is_moved && image.folder != word {
                 batch.classes.extend(word.label.clone());
                 batch.changes.push(Change::Image(image.id, Field::Folder(Swap(image.folder.clone(), word))));
             }
