@@ -193,31 +193,28 @@ pub(super) fn look_at(
         Err(_) => command::ImageQuery::File(path.to_owned()),
     };
     let session = librarian.session;
-    let like = librarian.out.watched(session.progress(), || {
+    let (like, compared) = librarian.out.watched(session.progress(), || {
         let loaded = session.load_looks(library, by)?;
         let like = session.like(library, &query, crop)?;
         let look = hold(library).look_of(&LookQuery { by: by.cloned(), ..like.query() });
         if look != loaded {
             session.load_looks(library, Some(&look))?;
         }
-        Ok::<_, Error>(like)
+        Ok::<_, Error>((like, look))
     })?;
-    if like.crop.is_some() && like.is_all() && hold(library).look_of(&LookQuery { by: by.cloned(), ..like.query() }) != Look::Network {
+    if like.crop.is_some() && like.is_all() && compared != Look::Network {
         librarian.out.note("It is compared as a whole: only what the network sees is compared part by part.");
     }
-    if let Some(look) = by.filter(|look| look.is_of_items()) {
-        let of = like.query().of;
-        if !of.is_some_and(|id| hold(library).has_look(look, id)) {
-            let advice = match look {
-                Look::Brought(_) => {
-                    "name an image of the library that has one, as a whole, or bring one of it by `tessera import --vectors`"
-                }
-                Look::Words => "name an image of the library that has a caption, as a whole",
-                _ => "name an image of the library, as a whole",
-            };
-            let found = if !like.is_all() { "a part of one, which has none" } else { "one without" };
-            return Err(Error::data(path, format!("an image with a vector `{}`", look.name()), found, advice).into());
-        }
+    if let Some(look) = by.filter(|look| look.is_of_items())
+        && !like.of().is_some_and(|id| hold(library).has_look(look, id))
+    {
+        let advice = match look {
+            Look::Brought(_) => "name an image of the library that has one, as a whole, or bring one of it by `tessera import --vectors`",
+            Look::Words => "name an image of the library that has a caption, as a whole",
+            _ => "name an image of the library, as a whole",
+        };
+        let found = if like.is_all() { "one without" } else { "a part of one, which has none" };
+        return Err(Error::data(path, format!("an image with a vector `{}`", look.name()), found, advice).into());
     }
     Ok(like)
 }

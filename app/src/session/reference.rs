@@ -76,11 +76,15 @@ impl ReferenceImage {
         self.crop.is_none_or(|crop| crop == Crop::ALL.of(self.size))
     }
 
+    /// The image of the library, if it is one and all of it is compared.
+    pub fn of(&self) -> Option<ItemId> {
+        self.item.filter(|_| self.is_all())
+    }
+
     /// A query for images like it. An image of which all is compared is not found itself; one of
     /// which only a part was given may be.
     pub fn query(&self) -> LookQuery {
-        let of = self.item.filter(|_| self.is_all());
-        LookQuery { part: self.part.clone(), ..LookQuery::new(self.appearance.clone(), self.glimpse.clone(), of) }
+        LookQuery { part: self.part.clone(), ..LookQuery::new(self.appearance.clone(), self.glimpse.clone(), self.of()) }
     }
 
     /// These vectors, where the image can be compared by them: captions, elements and vectors that
@@ -89,9 +93,7 @@ impl ReferenceImage {
     pub fn comparable(&self, library: &Library, by: Option<Look>) -> Option<Look> {
         by.filter(|by| match by {
             Look::Network => library.has_learned_features(),
-            Look::Words | Look::Elements | Look::Brought(_) => {
-                self.item.filter(|_| self.is_all()).is_some_and(|of| library.can_have(by, of))
-            }
+            Look::Words | Look::Elements | Look::Brought(_) => self.of().is_some_and(|of| library.can_have(by, of)),
             Look::Appearance | Look::Edges | Look::Colours => true,
         })
     }

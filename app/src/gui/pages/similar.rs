@@ -321,7 +321,7 @@ fn looks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let mut all = look_choices(panel, &sets);
     // The image that is looked for may have no vector of a set; what is not seen in a picture
     // only a whole image of the library has.
-    let of = answer.as_ref().and_then(|answer| answer.query.image.query().of);
+    let of = answer.as_ref().and_then(|answer| answer.query.image.of());
     let has = |look: &Option<Look>| match look {
         Some(Look::Brought(set)) => answer.iter().flat_map(|answer| &answer.sets).any(|(own, _, is_there)| own == set && *is_there),
         Some(Look::Words) => of.and_then(|of| panel.state()?.image(of)).is_some_and(|image| !image.captions.is_empty()),

@@ -154,7 +154,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
             }
         }
         if let Some(like) = &hits.like {
-            like_by_ui(ui, panel, hits, like.query().of.is_some());
+            like_by_ui(ui, panel, hits, like.of().is_some());
         }
         if !hits.is_best_first {
             let hover = "Images stay where they are while you say something of them; this, or Enter in the search box, puts the best first";
