@@ -172,11 +172,11 @@ def test_pictures_that_hang_are_named(photos, tmp_path, monkeypatch):
     entry, failed = _workers.make_shard(*given)
     assert entry[2] == 1 and "hung: it was not decoded within 10 seconds" in dict(failed)[str(tmp_path / "bad.png")]
     monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", "import time; time.sleep(3600)"])
-    monkeypatch.setattr(_workers, "LONGEST", 0.5)
+    monkeypatch.setattr(_workers, "LONGEST_START", 0.5)
     with pytest.raises(tessera.Error, match="said nothing for 0.5 seconds"):
         _workers.make_shard(*given)
     # One that is gone before it was told anything, and one whose imports print.
-    monkeypatch.setattr(_workers, "LONGEST", 60)
+    monkeypatch.setattr(_workers, "LONGEST_START", 60)
     monkeypatch.setattr(_workers, "TRIAL", [sys.executable, "-c", "raise SystemExit(3)"])
     monkeypatch.setattr(_workers._Trial, "_send", lambda *_: (_ for _ in ()).throw(BrokenPipeError()))
     with pytest.raises(tessera.Error, match="found one that ended .exit code 3"):

@@ -43,8 +43,11 @@ ANSWERS = "import os; to = os.fdopen(os.dup(1), 'wb'); os.dup2(2, 1)"
 TRIAL = [sys.executable, "-c", f"{ANSWERS}; from tessera.distributed._workers import tried; tried(to=to)"]
 """The process that decodes pictures which may bring it down."""
 
+LONGEST_START = 60.0
+"""Seconds that it may take to begin: on a busy machine the imports alone may take ten."""
+
 LONGEST = 60.0
-"""Seconds that it may take over one picture, and to begin."""
+"""Seconds that it may take over one picture."""
 
 
 def call(wanted: str, function: str, arguments: tuple[Any, ...]) -> Any:
@@ -241,9 +244,9 @@ class _Trial:
         self.hung = False
         """Whether it was ended as it took too long."""
         self._process = subprocess.Popen(TRIAL, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        if not self._answers(manifest.encode(), b"r"):
+        if not self._answers(manifest.encode(), b"r", LONGEST_START):
             code = self.end()
-            found = f"found one that said nothing for {LONGEST:g} seconds" if self.hung else f"found one that ended (exit code {code})"
+            found = f"found one that said nothing for {LONGEST_START:g} seconds" if self.hung else f"found one that ended (exit code {code})"
             raise Error(f"{TRIAL[0]}: expected a process that decodes pictures, {found}; see that this interpreter has the package")
 
     def _said(self) -> bytes:
@@ -255,9 +258,9 @@ class _Trial:
             to.write(len(data).to_bytes(8, "little") + data)
             to.flush()
 
-    def _answers(self, data: bytes, expected: bytes) -> bool:
-        """Whether it says this of what it is given. One that takes too long is ended."""
-        timer = threading.Timer(LONGEST, self._give_up)
+    def _answers(self, data: bytes, expected: bytes, longest: float) -> bool:
+        """Whether it says this of what it is given. One that takes longer than these seconds is ended."""
+        timer = threading.Timer(longest, self._give_up)
         timer.start()
         try:
             self._send(data)
@@ -276,7 +279,7 @@ class _Trial:
 
     def survives(self, data: bytes) -> bool:
         """Whether it is still there after a picture, and took no longer than it may."""
-        return self._answers(data, b"1")
+        return self._answers(data, b"1", LONGEST)
 
     def end(self) -> int:
         """Ends it; its exit code."""
