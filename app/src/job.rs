@@ -50,6 +50,8 @@ pub enum JobKind {
     Harm,
     /// Moves files of removed images to the bin of the system.
     MoveToBin,
+    /// Puts files back from the bin of the system.
+    PutBack,
     /// Draws where an image and a copy of it differ.
     DrawDifference,
     /// Finds near copies.
@@ -119,6 +121,7 @@ impl JobKind {
             Self::LeaveOut => "Leaving an image out",
             Self::Harm => "Looking for images that mislead",
             Self::MoveToBin => "Moving files to the bin",
+            Self::PutBack => "Putting files back from the bin",
             Self::DrawDifference => "Comparing two copies",
             Self::FindCopies => "Looking for copies",
             Self::ChooseSearch => "Preparing comparisons",
@@ -172,6 +175,7 @@ impl JobKind {
             | Self::ReadTable
             | Self::Forget
             | Self::MoveToBin
+            | Self::PutBack
             | Self::Relocate
             | Self::Judge
             | Self::Harm

@@ -251,15 +251,20 @@ impl Library {
         &self,
         py: Python<'_>,
         folder: PathBuf,
-        labels: &str,
+        labels: Option<&str>,
         exclude: Vec<String>,
         told: Option<Py<PyAny>>,
-    ) -> PyResult<([usize; 7], Vec<(PathBuf, String)>, String)> {
-        let found = labels;
-        let labels = Labels::ALL.into_iter().find(|known| known.name() == found);
-        let labels = labels.ok_or_else(|| refused("labels", found, "auto, class-folders, folder-paths, norb-names or none"))?;
+    ) -> PyResult<([usize; 8], Vec<(PathBuf, String)>, String)> {
+        let source = |name: &str| {
+            let labels = Labels::ALL.into_iter().find(|known| known.name() == name);
+            labels.ok_or_else(|| refused("labels", name, "auto, class-folders, folder-paths, norb-names or none"))
+        };
+        let labels = labels.map(source).transpose()?;
         let report = self.with(py, told, |library, progress| {
-            let options = ImportOptions { labels, exclude, ..ImportOptions::default() };
+            let is_unsaid = labels.is_none() && exclude.is_empty();
+            let before = if is_unsaid { ImportOptions::of_folder(hold(library).state(), &folder) } else { None };
+            let said = || ImportOptions { labels: labels.unwrap_or_default(), exclude, ..ImportOptions::default() };
+            let options = before.unwrap_or_else(said);
             let report = import(library, &folder, &options, progress)?;
             if !report.cancelled {
                 Self::complete(library, progress)?;
@@ -267,8 +272,16 @@ impl Library {
             Ok(report)
         })?;
         let failed = report.failed.iter().map(|file| (file.path.clone(), file.detail.clone())).collect();
-        let numbers =
-            [report.found, report.imported, report.unchanged, report.duplicate, report.unsupported, report.failed.len(), report.missing];
+        let numbers = [
+            report.found,
+            report.imported,
+            report.unchanged,
+            report.duplicate,
+            report.unsupported,
+            report.failed.len(),
+            report.missing,
+            report.moved,
+        ];
         Ok((numbers, failed, report.layout))
     }
 

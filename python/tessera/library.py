@@ -117,7 +117,7 @@ class Imported(NamedTuple):
     unchanged: int
     """Files that are known."""
     duplicate: int
-    """Files whose bytes are there under another name."""
+    """Files whose bytes are there under another name; with ``moved``, whose other file is gone."""
     unsupported: int
     """Pictures of a format that cannot be read."""
     failed: dict[Path, str]
@@ -126,6 +126,8 @@ class Imported(NamedTuple):
     """Files that are not there any more; their images stay."""
     layout: str
     """How the folder was understood."""
+    moved: int = 0
+    """Of ``duplicate``: files that only lie elsewhere than before."""
 
 
 Named = int | str | os.PathLike[str] | LibraryImage | Hit | Alike
@@ -177,15 +179,16 @@ class Library:
         if not self.read_only:
             _OPEN[self._real] = self
 
-    def import_folder(self, folder: str | os.PathLike[str], *, labels: str = "auto", exclude: Iterable[str] = ()) -> Imported:
+    def import_folder(self, folder: str | os.PathLike[str], *, labels: str | None = None, exclude: Iterable[str] = ()) -> Imported:
         """Takes in the images below a folder; they stay where they are. ``exclude`` are patterns of files
         and folders to leave out. ``labels`` tells what is read as their class: ``"class-folders"``, the
         folder they lie in; ``"folder-paths"``, the path of their folders, as ``birds/wren``;
         ``"norb-names"``, the name of the file; ``"auto"``, names of folders or of files, whichever fits;
-        ``"none"``, nothing."""
+        ``"none"``, nothing. Without ``labels`` and ``exclude`` a folder that was imported before is read as
+        then, another one as by ``"auto"``."""
         numbers, failed, layout = self._native.import_folder(Path(folder), labels, list(exclude), teller(self.progress))
-        found, imported, unchanged, duplicate, unsupported, _, missing = numbers
-        return Imported(found, imported, unchanged, duplicate, unsupported, dict(failed), missing, layout)
+        found, imported, unchanged, duplicate, unsupported, _, missing, moved = numbers
+        return Imported(found, imported, unchanged, duplicate, unsupported, dict(failed), missing, layout, moved)
 
     @property
     def images(self) -> list[LibraryImage]:

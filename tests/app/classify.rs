@@ -236,6 +236,11 @@ fn a_library_is_judged_before_its_first_answer() {
     assert!(ran.stdout.contains("(confidence "), "{}", ran.stdout);
     let ran = world.run(["classify", "lib.tessera", "#1"]).ended(0);
     assert!(!ran.stderr.contains("judged first"), "{}", ran.stderr);
+    // What is compared with itself is said, of a copy in another place too.
+    fs::copy(world.at("images/disc/disc_01_0_0_0_lt.png"), world.at("copy.png")).unwrap();
+    for path in ["images/disc/disc_01_0_0_0_lt.png", "copy.png"] {
+        world.run(["classify", "lib.tessera", path]).ended(0).complains("compared with themselves");
+    }
 }
 
 #[test]

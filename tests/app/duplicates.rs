@@ -175,7 +175,7 @@ fn in_bin(world: &World) -> Vec<String> {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn files_of_copies_go_to_the_bin_and_come_back_from_there() {
+fn files_of_copies_go_to_the_bin_and_come_back_with_an_undo() {
     let world = world();
     let before = world.run(["duplicates", "lib.tessera", "--json"]).ended(0).object();
     // What changed since it was looked at is not the copy that was removed.
@@ -192,11 +192,19 @@ fn files_of_copies_go_to_the_bin_and_come_back_from_there() {
     assert!(cleared.stderr.contains("small.png"), "{}", cleared.stderr);
     assert!(world.at("photos/photo.bmp").is_file() && world.at("photos/small.png").is_file());
     assert_eq!(world.run(["duplicates", "lib.tessera", "--json"]).ended(0).object()["files"], 2, "two files of the same bytes");
-    let undone = world.run(["undo", "lib.tessera"]).ended(0).stdout;
-    assert!(undone.contains("Removed 6 images") && undone.contains("put them back"), "{undone}");
-    for name in in_bin(&world) {
-        fs::rename(world.at("home/Trash/files").join(&name), world.at("photos").join(&name)).unwrap();
-    }
+    // One is not in the bin any more, and one has another file in its place.
+    fs::rename(world.at("home/Trash/files/again.png"), world.at("again.png")).unwrap();
+    fs::remove_file(world.at("home/Trash/info/again.png.trashinfo")).unwrap();
+    fs::write(world.at("photos/turned.png"), b"in the way").unwrap();
+    let undone = world.run(["undo", "lib.tessera", "--json"]).ended(1);
+    let answer = undone.object();
+    assert!(answer["words"].as_str().unwrap().contains("Removed 6 images"), "{answer}");
+    assert_eq!(answer["put_back"].as_array().unwrap().len(), 3, "{answer}");
+    assert_eq!(in_bin(&world), ["turned.png"]);
+    assert!(undone.stderr.contains("again.png") && undone.stderr.contains("not in the bin"), "{}", undone.stderr);
+    assert_eq!(fs::read(world.at("photos/turned.png")).unwrap(), b"in the way");
+    fs::rename(world.at("again.png"), world.at("photos/again.png")).unwrap();
+    fs::rename(world.at("home/Trash/files/turned.png"), world.at("photos/turned.png")).unwrap();
     fs::remove_dir_all(world.at("home/Trash")).unwrap();
     assert_eq!(world.run(["duplicates", "lib.tessera", "--json"]).ended(0).object()["groups"], before["groups"]);
     let again = world.run(["redo", "lib.tessera"]).ended(0).stdout;
@@ -204,6 +212,9 @@ fn files_of_copies_go_to_the_bin_and_come_back_from_there() {
     world.run(["undo", "lib.tessera"]).ended(0);
     world.run(["remove", "lib.tessera", "photos/poor.jpg", "--to-bin"]).ended(0);
     assert_eq!(in_bin(&world), ["poor.jpg"]);
+    let undone = world.run(["undo", "lib.tessera"]).ended(0).stdout;
+    assert!(undone.contains("1 file put back from the bin") && world.at("photos/poor.jpg").is_file(), "{undone}");
+    world.run(["remove", "lib.tessera", "photos/poor.jpg", "--to-bin"]).ended(0);
     // The files of images that were removed before go too, but not of a library that is only read.
     world.run(["remove", "lib.tessera", "photos/turned.png"]).ended(0);
     world.run(["remove", "lib.tessera", "photos/turned.png", "--to-bin", "--read-only"]).ended(74);

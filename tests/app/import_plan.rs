@@ -153,6 +153,19 @@ fn paths_of_folders_are_offered_where_folders_lie_in_folders_and_become_classes(
     world.run(["import", "lib.tessera", "set", "--labels", "folder-paths"]).ended(0);
     let found = world.run(["search", "lib.tessera", "--class", "animal/dog", "--json"]).ended(0).object();
     assert_eq!(found["found"], 3, "{found}");
+    // Later imports read the folder as it was read, masks and all, until another way is asked for.
+    world.picture("set/plant/4.png", 1, 2, 4);
+    world.picture("set/plant/4-mask.png", 1, 2, 5);
+    let plan = world.run(["import", "lib.tessera", "set", "--dry-run", "--json"]).ended(0).object();
+    assert_eq!(plan["folders"][0]["labels"], "folder-paths", "{plan}");
+    let again = world.run(["import", "lib.tessera", "set", "--json"]).ended(0).object();
+    assert_eq!((&again["imported"], &again["masks"]), (&json!(2), &json!(0)), "a colourful mask is a picture: {again}");
+    world.run(["import", "lib.tessera", "set", "--labels", "folder-paths", "--masks", "leave-out"]).ended(0);
+    let kept = world.run(["import", "lib.tessera", "set", "--json"]).ended(0).object();
+    assert_eq!((&kept["imported"], &kept["masks"]), (&json!(0), &json!(1)), "{kept}");
+    assert_eq!(world.run(["search", "lib.tessera", "--class", "animal/dog", "--json"]).ended(0).object()["found"], 3);
+    world.run(["import", "lib.tessera", "set", "--labels", "auto"]).ended(0);
+    assert_eq!(world.run(["search", "lib.tessera", "--class", "animal", "--json"]).ended(0).object()["found"], 6);
     let flat = world.run(["import", "other.tessera", "set/animal", "--dry-run", "--json"]).ended(0).object();
     let sources = flat["folders"][0]["sources"].as_array().unwrap();
     assert!(sources.iter().all(|source| source["labels"] != "folder-paths"), "they would be the same: {flat}");

@@ -111,9 +111,20 @@ fn files_of_copies_go_to_the_bin_where_that_is_ticked() {
     world.ctrl(Key::Z);
     world.until("both are back", |app| app.desk().state().unwrap().images().count() == 5);
     world.rest();
-    assert!(world.shows("put them back from there"));
-    assert_eq!(files(), 1, "an undo leaves the bin alone");
-    // Of a pair whose file is in the bin there is no copy; the file of the other pair is there.
+    assert!(world.shows("1 file put back from the bin"));
+    assert_eq!(files(), 0);
+    world.until("both groups are back", |app| app.desk().near_copies().groups().len() == 2);
+    // Of a pair whose file is nowhere there is no copy.
+    world.click("Remove 2 images and keep the best of each group");
+    world.step();
+    world.click("Move to the bin");
+    world.until("they are removed again", |app| app.desk().near_copies().groups().is_empty());
+    world.rest();
+    std::fs::remove_dir_all(&bin).unwrap();
+    world.ctrl(Key::Z);
+    world.until("both are back again", |app| app.desk().state().unwrap().images().count() == 5);
+    world.rest();
+    assert!(world.shows("0 files put back from the bin; 1 file not put back"));
     world.until("one group is left", |app| app.desk().near_copies().groups().len() == 1);
     assert!(world.shows("other-stays.png"));
 }
@@ -144,6 +155,16 @@ fn further_files_of_the_same_bytes_go_to_the_bin_at_once() {
     assert_eq!([left(0), left(1), left(2)], [1, 1, 1]);
     assert_eq!(world.state().images().count(), 3, "the images stay");
     assert!(world.shows("3 files moved to the bin"));
+    // Ctrl+Z takes back what was done last, though it is no act of the library.
+    let acts = world.state().history().len();
+    world.ctrl(Key::Z);
+    world.until("the groups are back", |app| app.desk().near_copies().groups().len() == 2);
+    world.rest();
+    assert_eq!([0, 1, 2].map(|i| (0..=i).filter(|copy| at(i, *copy).exists()).count()), [1, 2, 3]);
+    assert_eq!(world.state().history().len(), acts);
+    assert!(world.shows("3 files put back from the bin"));
+    world.ctrl(Key::Z);
+    world.until("the act before is taken back", |app| app.desk().state().unwrap().history().len() < acts);
 }
 
 #[test]

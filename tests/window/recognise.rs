@@ -54,6 +54,23 @@ fn recognised(images: &Path) -> World {
 }
 
 #[test]
+fn a_copy_from_elsewhere_of_a_training_image_is_not_compared_with_itself() {
+    let images = tempfile::tempdir().unwrap();
+    let mut world = recognised(images.path());
+    let of_library = world.app().desk().recognising().recognition().unwrap().clone();
+    let elsewhere = world.folder.path().join("sent.png");
+    std::fs::copy(images.path().join("disc/disc_02_0_0_0_lt.png"), &elsewhere).unwrap();
+    world.run(Command::Recognise(ImageQuery::File(elsewhere.clone())));
+    world.until("it is recognised", |app| {
+        app.desk().recognising().recognition().is_some_and(|recognition| recognition.path.as_deref() == Some(&elsewhere))
+    });
+    world.rest();
+    let sent = world.app().desk().recognising().recognition().unwrap().clone();
+    assert_eq!((sent.item, &sent.scores, &sent.left_out), (of_library.item, &of_library.scores, &of_library.left_out));
+    assert!(world.shows("The same picture is a training image, disc_02_0_0_0_lt.png: all views of disc/02 were left out"));
+}
+
+#[test]
 fn the_best_virtual_instance_is_a_collage() {
     let images = tempfile::tempdir().unwrap();
     let mut world = recognised(images.path());

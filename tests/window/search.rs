@@ -195,6 +195,17 @@ fn a_word_is_completed_by_keys_and_by_the_mouse() {
     world.step();
     world.press("Complete: snowboard cat snowman");
     assert_eq!(text(&mut world), "snowboard cat snowman");
+    // Enter without a chosen completion searches for what is typed, and the list stays closed.
+    world.harness.state_mut().view_mut().search.text.clear();
+    world.type_into("Search", "snow");
+    world.until("there are completions", |app| {
+        app.desk().searching().hits().is_some_and(|hits| hits.query == "snow" && !hits.completions.is_empty())
+    });
+    world.step();
+    assert!(world.shows("Complete: snowboard"));
+    world.key(Key::Enter);
+    world.rest();
+    assert!(text(&mut world) == "snow" && !world.shows("Complete:"));
 }
 
 #[test]
@@ -344,4 +355,24 @@ fn a_guessed_word_is_rejected_by_its_x() {
     assert!(!world.shows(&x));
     world.run(Command::Undo);
     world.until("undo takes that back", |app| is_guessed(app, id));
+}
+
+#[test]
+fn the_first_lesson_moves_no_image() {
+    for width in [800.0, 1000.0, 1280.0] {
+        let mut world = small();
+        world.harness.set_size(egui::vec2(width, 800.0));
+        caption(&mut world, 1, "a snowboard in the snow");
+        caption(&mut world, 2, "a snowman");
+        world.ctrl(Key::F);
+        world.type_into("Search", "snowboard");
+        world.until("it is searched for", |app| app.desk().searching().hits().is_some_and(|hits| hits.query == "snowboard"));
+        world.rest();
+        let place = |world: &World| world.harness.get_by_label("Good answer: #1").rect();
+        let before = place(&world);
+        world.press("Good answer: #1");
+        world.until("it is taught", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 1));
+        world.rest();
+        assert_eq!(place(&world), before, "in a window {width} wide");
+    }
 }

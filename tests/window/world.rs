@@ -16,6 +16,7 @@ use tessera::gui::dialogs::{Dialogs, Scripted};
 use tessera::session::Session;
 use tessera::session::bin::Bin;
 use tessera_core::library::state::State;
+use tessera_core::progress::Progress;
 
 /// A window and the folders that it may write to.
 pub(crate) struct World {
@@ -37,6 +38,11 @@ impl Bin for FolderBin {
         }
         std::fs::create_dir_all(&self.0).unwrap();
         std::fs::rename(path, self.0.join(name)).map_err(|error| error.to_string())
+    }
+
+    fn put_back(&self, files: &[PathBuf], _: &Progress) -> Vec<(PathBuf, String)> {
+        let back = |file: &PathBuf| std::fs::rename(self.0.join(file.file_name().unwrap()), file);
+        files.iter().filter_map(|file| back(file).err().map(|error| (file.clone(), error.to_string()))).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! `tessera undo`, `redo`, `remove`, `restore`, `forget` and `relocate`.
 
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::Result;
@@ -13,10 +13,10 @@ use tessera_core::library::{Library, hold};
 
 use super::librarian::{Librarian, count, find_all};
 use super::library_args::{Forget, Images, OfLibrary, Relocate, Remove};
-use super::output::Failures;
+use super::output::{Failures, Output};
 use super::{AlreadyPrinted, Done, Usage};
 use crate::command::Clearance;
-use crate::session::bin::STAYS;
+use crate::session::bin::taken;
 
 /// Prints the event of the last act, or that nothing changed.
 pub(super) fn tell(librarian: &Librarian<'_>, library: &Library, event: Option<EventId>) {
@@ -50,15 +50,18 @@ pub(super) enum HistoryStep {
 }
 
 pub(super) fn step(librarian: &Librarian<'_>, arguments: &OfLibrary, which: HistoryStep) -> Result<Done> {
-    librarian.with(&arguments.library, |library| {
+    let library = librarian.open(&arguments.library)?;
+    librarian.with_shared(library, |shared| {
+        let mut library = hold(shared);
         // Whoever undoes right after forgetting may mean that.
         let beyond = if which == HistoryStep::Undo { library.beyond_undo()? } else { None };
+        let before = library.state().clone();
         let (step, done, nothing) = match which {
             HistoryStep::Undo => (library.undo()?, "Undone", "nothing to undo"),
             HistoryStep::Redo => (library.redo()?, "Done again", "nothing to do again"),
         };
         let aside = beyond.as_ref().map_or_else(String::new, |words| format!("; what came after it, {words}, cannot be taken back"));
-        let more = beyond.map(|words| ("not_undone".to_owned(), json!(words))).into_iter().collect();
+        let mut more: Map<String, Value> = beyond.map(|words| ("not_undone".to_owned(), json!(words))).into_iter().collect();
         let Some((act, event)) = step else {
             let advice = "`tessera export LIBRARY events --to FILE` lists what was done";
             let error = Error::data(&arguments.library, "an act", format!("{nothing}{}", aside.replace(" after it", " last")), advice);
@@ -66,14 +69,40 @@ pub(super) fn step(librarian: &Librarian<'_>, arguments: &OfLibrary, which: Hist
             librarian.out.json(|| json!({"event": null, "ok": false, "error": error.to_string()}));
             return Err(AlreadyPrinted(error).into());
         };
+        let mut ended = Done::Whole;
         let files = match which {
-            HistoryStep::Undo if act.is_with_files() => format!("; {STAYS}"),
+            HistoryStep::Undo if act.is_with_files() => {
+                let files = taken(&before, library.state());
+                drop(library);
+                let put_back = librarian.out.watched(librarian.session.progress(), || librarian.session.put_back(shared, &files))?;
+                library = hold(shared);
+                ended = complain_of(librarian.out, &put_back.left);
+                more.insert("put_back".to_owned(), json!(put_back.files.iter().map(|file| in_json(file)).collect::<Vec<_>>()));
+                more.insert("left".to_owned(), left_in_json(&put_back.left));
+                format!("; {} put back from the bin", count(put_back.files.len(), "file"))
+            }
             HistoryStep::Redo if act.is_with_files() => "; no file is moved again".to_owned(),
             _ => String::new(),
         };
-        answer(librarian, library, Some(event), &format!("{done}: {}{files}{aside}", act.words), more);
-        Ok(Done::Whole)
+        answer(librarian, &library, Some(event), &format!("{done}: {}{files}{aside}", act.words), more);
+        Ok(ended)
     })
+}
+
+/// Tells of each file that stays where it is, and why. How the command ends then.
+fn complain_of(out: &Output, left: &[(PathBuf, String)]) -> Done {
+    for (path, why) in left {
+        out.complain(&format!("{}: {why}", display(path)));
+    }
+    if left.is_empty() { Done::Whole } else { Done::Partly }
+}
+
+fn left_in_json(left: &[(PathBuf, String)]) -> Value {
+    left.iter().map(|(file, why)| json!({"path": in_json(file), "reason": why})).collect()
+}
+
+fn in_json(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 pub(super) fn restore(librarian: &Librarian<'_>, arguments: &Images) -> Result<Done> {
@@ -104,16 +133,19 @@ fn set_removed(librarian: &Librarian<'_>, arguments: &Images, removed: bool) -> 
 pub(super) fn clear(librarian: &Librarian<'_>, library: &Mutex<Library>, clearances: &[Clearance]) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
     let binned = out.watched(session.progress(), || session.remove_to_bin(library, clearances))?;
-    for (path, why) in &binned.left {
-        out.complain(&format!("{}: {why}", display(path)));
-    }
-    let path = |path: &PathBuf| path.to_string_lossy().into_owned();
-    let left: Vec<Value> = binned.left.iter().map(|(file, why)| json!({"path": path(file), "reason": why})).collect();
-    let more = [("binned", json!(binned.moved.iter().map(path).collect::<Vec<_>>())), ("left", json!(left))];
-    let moved = format!("\n{} moved there; what the bin holds can be put back from it", count(binned.moved.len(), "file"));
+    let ended = complain_of(out, &binned.left);
+    let moved: Vec<String> = binned.moved.iter().map(|file| in_json(file)).collect();
+    let more = [("binned", json!(moved)), ("left", left_in_json(&binned.left))];
+    let moved = count(binned.moved.len(), "file");
+    let aside = match binned.event {
+        Some(_) => format!("\n{moved} moved there; `tessera undo` puts back what went there"),
+        // The images were removed before, by an act of which no undo asks the bin.
+        None if !binned.moved.is_empty() => format!("\n{moved} moved there; what the bin holds can be put back from it"),
+        None => String::new(),
+    };
     let more = more.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    tell_with(librarian, &hold(library), binned.event, if binned.event.is_some() || !binned.moved.is_empty() { &moved } else { "" }, more);
-    Ok(if binned.left.is_empty() { Done::Whole } else { Done::Partly })
+    tell_with(librarian, &hold(library), binned.event, &aside, more);
+    Ok(ended)
 }
 
 pub(super) fn forget(librarian: &Librarian<'_>, arguments: &Forget) -> Result<Done> {

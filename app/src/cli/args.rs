@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use tessera_core::ckm::unknown::UnknownCurve;
+use tessera_core::data::Labels;
 
+use super::label_source::{OF_CLASSES, label_source};
 use super::library_args::{
     Backup, Caption, Check, Cluster, Duplicates, Export, Feedback, Forget, Images, Import, Label, Map, OfLibrary, Relocate, Remove, Review,
     Search as Find, Similar, Suggest, Vectors,
@@ -200,19 +202,6 @@ impl Command {
     }
 }
 
-/// Where labels are read from.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Labels {
-    /// In the names of folders or files, whichever explains them
-    Auto,
-    /// In the names of folders, inside which folders are single objects
-    ClassFolders,
-    /// In the paths of folders, as birds/wren
-    FolderPaths,
-    /// In the names of files
-    NorbNames,
-}
-
 /// What is added to the scores of classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Terms {
@@ -288,7 +277,7 @@ pub(super) struct Searching {
 #[derive(Debug, Args)]
 pub(super) struct Build {
     /// Where labels are read from
-    #[arg(long, value_enum, default_value_t = Labels::Auto)]
+    #[arg(long, default_value = Labels::Auto.name(), value_parser = label_source(OF_CLASSES))]
     pub(super) labels: Labels,
     /// How element weights are set [default: uniform; of a library those in use]
     #[arg(long, value_enum)]
@@ -360,7 +349,7 @@ pub(super) struct Shard {
     #[arg(long, default_value_t = Elements::Mixed, value_name = ELEMENTS, value_parser = Elements::parse)]
     pub(super) elements: Elements,
     /// Where the labels of folders are read from
-    #[arg(long, value_enum, default_value_t = Labels::Auto)]
+    #[arg(long, default_value = Labels::Auto.name(), value_parser = label_source(OF_CLASSES))]
     pub(super) labels: Labels,
     /// Take images out for good, known by the 32 digits of their hashes: shards that hold them are
     /// written anew, and all states are deleted
@@ -384,7 +373,7 @@ pub(super) struct Tune {
     #[arg(long, value_name = "FILE")]
     pub(super) write: Option<PathBuf>,
     /// Where labels are read from
-    #[arg(long, value_enum, default_value_t = Labels::Auto)]
+    #[arg(long, default_value = Labels::Auto.name(), value_parser = label_source(OF_CLASSES))]
     pub(super) labels: Labels,
     /// The elements to begin with, of those that `train` takes: kinds may be dropped, none is added
     #[arg(long, default_value_t = Elements::Mixed, value_name = ELEMENTS, value_parser = Elements::parse)]

@@ -15,6 +15,7 @@ use tessera_core::ckm::{Example, Without};
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
+use tessera_core::library::features::hash_file;
 use tessera_core::library::import::hold;
 use tessera_core::library::state::State;
 use tessera_core::picture::decode::SIDE;
@@ -222,10 +223,11 @@ impl Answerer {
         self.model.ckm.examples().find(|(_, example)| example.id == id).map(|(_, example)| example)
     }
 
-    /// The image of the library whose file this is.
+    /// The image of the library whose file, or a copy of it, this is.
     fn id_of(&self, path: &Path) -> Option<ItemId> {
-        let path = std::fs::canonicalize(path).ok()?;
-        self.library.as_ref()?.ids.get(&path).copied()
+        let shelf = self.library.as_ref()?;
+        let same_bytes = || shelf.state.with_hash(hash_file(path).ok()?).map(|image| image.id);
+        std::fs::canonicalize(path).ok().and_then(|path| shelf.ids.get(&path).copied()).or_else(same_bytes)
     }
 
     /// The path of an image of the library.

@@ -11,7 +11,7 @@ use tessera_core::data::tables::{self, Problem, Table};
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::brought::VectorsRead;
-use tessera_core::library::import::{ClassConflict, Imported, TableRead};
+use tessera_core::library::import::{ClassConflict, Imported, TableRead, hold};
 
 use super::import_plan::{self, options};
 use super::librarian::{Librarian, count};
@@ -220,8 +220,8 @@ impl Sum {
         (table, vectors): More<'_>,
     ) -> Result<(), Error> {
         let (session, out) = (librarian.session, librarian.out);
-        let options = options(arguments);
         for folder in &unpacked(librarian, arguments)? {
+            let options = options(arguments, Some(hold(library).state()), folder);
             let report = out.watched(session.progress(), || {
                 if arguments.again {
                     allow_forgotten(library, folder, &options, session.progress())?;

@@ -8,6 +8,7 @@ use tessera_core::data::plan::{ImportPlan, PlannedFile};
 use tessera_core::data::{ClassesFrom, Labels, Masks};
 use tessera_core::error::display;
 use tessera_core::library::import::ImportOptions;
+use tessera_core::library::state::State;
 use tessera_core::plural::count;
 
 use super::librarian::Librarian;
@@ -19,9 +20,12 @@ const COLUMN: usize = 48;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import, mut failures: Failures<'_>) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
+    let place = librarian.named(&arguments.library);
+    let state = if place.exists() { Some(librarian.with(&place, |library| Ok(library.state().clone()))?) } else { None };
     let mut plans = Vec::new();
     for folder in &arguments.folders {
-        plans.push(out.watched(session.progress(), || session.plan_import(folder, &options(arguments)))?);
+        let options = options(arguments, state.as_ref(), folder);
+        plans.push(out.watched(session.progress(), || session.plan_import(folder, &options))?);
     }
     for skipped in plans.iter().flat_map(|plan| &plan.skipped) {
         failures.line(&skipped.path, skipped.reason, &skipped.detail)?;
@@ -37,21 +41,17 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import, mut failu
     Ok(Done::Whole)
 }
 
-/// How folders are imported.
-pub(super) fn options(arguments: &args::Import) -> ImportOptions {
-    let labels = match arguments.labels {
-        args::Labels::Auto => Labels::Auto,
-        args::Labels::ClassFolders => Labels::ClassFolders,
-        args::Labels::FolderPaths => Labels::FolderPaths,
-        args::Labels::NorbNames => Labels::NorbNames,
-        args::Labels::None => Labels::None,
-    };
-    let masks = match arguments.masks {
+/// How a folder is imported: as it is said, or else as it was before.
+pub(super) fn options(arguments: &args::Import, state: Option<&State>, folder: &Path) -> ImportOptions {
+    let masks = arguments.masks.map(|masks| match masks {
         args::Masks::Auto => Masks::Auto,
         args::Masks::Keep => Masks::Keep,
         args::Masks::LeaveOut => Masks::LeaveOut,
-    };
-    ImportOptions { labels, exclude: arguments.exclude.clone(), masks }
+    });
+    let (labels, exclude) = (arguments.labels, arguments.exclude.clone());
+    let is_unsaid = labels.is_none() && masks.is_none() && exclude.is_empty();
+    let before = state.filter(|_| is_unsaid).and_then(|state| ImportOptions::of_folder(state, folder));
+    before.unwrap_or_else(|| ImportOptions { labels: labels.unwrap_or_default(), exclude, masks: masks.unwrap_or_default() })
 }
 
 /// Where classes come from, as the command line writes it.

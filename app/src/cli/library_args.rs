@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use tessera_core::copies::{NEAR, SIMILAR};
+use tessera_core::data::Labels;
 use tessera_core::layout::TsneOptions;
 use tessera_core::library::acts::LEAST_REWARD;
 use tessera_core::library::chain::NotedHead;
 use tessera_core::library::looks::{Look, RECALL};
 
+use super::label_source::label_source;
 use crate::command::Crop;
 use crate::session::map::MapColour;
 use crate::settings::SEARCH_LEAVES;
@@ -30,9 +32,10 @@ pub(super) struct Import {
     /// Folders of images; with --unpack also NORB `-dat.mat` files
     #[arg(required = true, value_name = "FOLDER")]
     pub(super) folders: Vec<PathBuf>,
-    /// Where labels are read from
-    #[arg(long, value_enum, default_value_t = Labels::Auto)]
-    pub(super) labels: Labels,
+    /// Where labels are read from [default: auto; where none of --labels, --exclude and --masks is
+    /// given, as a folder was imported before]
+    #[arg(long, value_parser = label_source(Labels::ALL))]
+    pub(super) labels: Option<Labels>,
     /// Then read captions and labels from this file: CSV, TSV, JSON lines, COCO or Flickr8k
     #[arg(long, value_name = "FILE")]
     pub(super) captions: Option<PathBuf>,
@@ -48,9 +51,9 @@ pub(super) struct Import {
     #[arg(long, value_name = "GLOB")]
     pub(super) exclude: Vec<String>,
     /// What becomes of pictures that are masks or maps of others, such as `cow-mask.png` beside
-    /// `cow.png`
-    #[arg(long, value_enum, default_value_t = Masks::Auto)]
-    pub(super) masks: Masks,
+    /// `cow.png` [default: auto]
+    #[arg(long, value_enum)]
+    pub(super) masks: Option<Masks>,
     /// Only say what would be taken in and how the folder is understood; nothing is made or changed
     #[arg(long, visible_alias = "plan")]
     pub(super) dry_run: bool,
@@ -64,21 +67,6 @@ pub(super) struct Import {
     /// JSON lines of path, reason and detail
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
-}
-
-/// Where the labels of a library's images are read from.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Labels {
-    /// In the names of folders or files, whichever explains them
-    Auto,
-    /// In the names of folders, inside which folders are single objects
-    ClassFolders,
-    /// In the paths of folders, as birds/wren
-    FolderPaths,
-    /// In the names of files
-    NorbNames,
-    /// Nowhere
-    None,
 }
 
 /// What becomes of masks.
@@ -454,7 +442,7 @@ pub(super) struct Duplicates {
     #[arg(long, conflicts_with = "k")]
     pub(super) keep_best: bool,
     /// With --keep-best: also move the files of the others to the bin of the system, from which
-    /// they can be put back
+    /// undo puts them back
     #[arg(long, requires = "keep_best")]
     pub(super) to_bin: bool,
     /// Say that two images are no copies of each other: they are not found as such any more
@@ -535,7 +523,7 @@ pub(super) struct Caption {
 pub(super) struct Remove {
     #[command(flatten)]
     pub(super) images: Images,
-    /// Also move their files to the bin of the system, from which they can be put back
+    /// Also move their files to the bin of the system, from which undo puts them back
     #[arg(long)]
     pub(super) to_bin: bool,
 }

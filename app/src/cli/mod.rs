@@ -21,6 +21,7 @@ mod generate;
 mod import;
 mod import_plan;
 mod label;
+mod label_source;
 mod librarian;
 mod library_args;
 mod map;

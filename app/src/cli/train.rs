@@ -107,7 +107,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         _ if fits_scales(build) => Some(("--kinds", "scales".to_owned())),
         (Some(_), ..) => Some(("--options", "given".to_owned())),
         (None, elements, _) if *elements != Elements::Mixed => Some(("--elements", elements.to_string())),
-        (None, _, args::Labels::Auto) => None,
+        (None, _, Labels::Auto) => None,
         (None, ..) => Some(("--labels", "given".to_owned())),
     };
     if let Some((name, found)) = refused {
@@ -450,13 +450,7 @@ pub(super) fn open_options(build: &Build) -> OpenOptions {
 }
 
 /// Images with labels that are read from there.
-pub(super) fn labelled(labels: args::Labels) -> OpenOptions {
-    let labels = match labels {
-        args::Labels::Auto => Labels::Auto,
-        args::Labels::ClassFolders => Labels::ClassFolders,
-        args::Labels::FolderPaths => Labels::FolderPaths,
-        args::Labels::NorbNames => Labels::NorbNames,
-    };
+pub(super) fn labelled(labels: Labels) -> OpenOptions {
     OpenOptions { labels, ..OpenOptions::default() }
 }
 

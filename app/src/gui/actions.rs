@@ -248,7 +248,7 @@ impl Action {
             Self::RenameClass => ("Rename or merge class…", "Give the class that is shown another name, or join it with another"),
             Self::ColourClass => ("Colour of class…", "Choose the colour of the class that is shown"),
             Self::DeleteClass => ("Delete class…", "Take the class that is shown away; its images stay"),
-            Self::Recognise => ("Recognise", "Ask the recogniser what the selected image shows, and why"),
+            Self::Recognise => ("Recognise this image", "Ask the recogniser what the selected image shows, and why"),
             Self::RecogniseFile => ("Recognise an image…", "Choose an image from anywhere"),
             Self::RecogniseFolder => ("Recognise a folder…", "Recognise all images of a folder, without importing them"),
             Self::Train => ("Judge the recogniser", "Measure how often it is right on objects that it has not seen"),

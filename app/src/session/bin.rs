@@ -1,6 +1,7 @@
-//! Images that are removed together with their files: these go to the bin of the system and are
-//! never deleted.
+//! Images that are removed together with their files: these go to the bin of the system, are never
+//! deleted, and come back from there with an undo.
 
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -10,16 +11,15 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::{hold, holds};
-use tessera_core::library::state::{Image, State};
+use tessera_core::library::state::{Image, Place, State};
 use tessera_core::plural::count;
 use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
+#[cfg(not(target_os = "macos"))]
+use trash::TrashItem;
 
 use super::Session;
 use crate::command::Clearance;
-
-/// What an undo says of files that went to the bin.
-pub const STAYS: &str = "the files stay in the bin of the system: put them back from there, and they are found where they were";
 
 /// What was removed and moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,20 +37,33 @@ pub struct Binned {
 impl Binned {
     /// What became of the files, in words that follow those of the act.
     pub fn in_words(&self) -> String {
-        let moved = format!(
-            "{} moved to the bin of the system, from which they can be put back, though not by Undo",
-            count(self.moved.len(), "file")
-        );
-        match self.left.first() {
-            None => moved,
-            Some((path, why)) => {
-                // What went wrong may name the file already.
-                let path = display(path);
-                let why = why.strip_prefix(&format!("{path}: ")).unwrap_or(why);
-                format!("{moved}; {} left where they are: {path}: {why}", count(self.left.len(), "file"))
-            }
-        }
+        with_left(format!("{} moved to the bin of the system", count(self.moved.len(), "file")), &self.left, "left where they are")
     }
+}
+
+/// What came back from the bin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PutBack {
+    /// Files that are where they were again.
+    pub files: Vec<PathBuf>,
+    /// Files that are not, and why.
+    pub left: Vec<(PathBuf, String)>,
+}
+
+impl PutBack {
+    /// What became of the files, in words that follow those of the act.
+    pub fn in_words(&self) -> String {
+        with_left(format!("{} put back from the bin", count(self.files.len(), "file")), &self.left, "not put back")
+    }
+}
+
+/// Words on files, and on the first of those of which they do not hold.
+fn with_left(words: String, left: &[(PathBuf, String)], what: &str) -> String {
+    let Some((path, why)) = left.first() else { return words };
+    // What went wrong may name the file already.
+    let path = display(path);
+    let why = why.strip_prefix(&format!("{path}: ")).unwrap_or(why);
+    format!("{words}; {} {what}: {path}: {why}", count(left.len(), "file"))
 }
 
 /// What takes files that nobody wants any more, and gives them back.
@@ -60,6 +73,10 @@ pub trait Bin: Send + Sync {
     /// # Errors
     /// Why it could not be moved, in words; it is where it was then.
     fn take(&self, path: &Path) -> std::result::Result<(), String>;
+
+    /// Puts files back where they were taken from; of several from one place the last that was.
+    /// Nothing that lies there is overwritten. Returns those that it did not put back, and why.
+    fn put_back(&self, files: &[PathBuf], progress: &Progress) -> Vec<(PathBuf, String)>;
 }
 
 /// The bin of the system.
@@ -77,6 +94,35 @@ impl Bin for SystemBin {
             format!("this system has no bin that takes it ({why})")
         })
     }
+
+    #[cfg(not(target_os = "macos"))]
+    fn put_back(&self, files: &[PathBuf], progress: &Progress) -> Vec<(PathBuf, String)> {
+        let mut there = match trash::os_limited::list() {
+            Ok(there) => there,
+            Err(error) => return files.iter().map(|file| (file.clone(), format!("the bin cannot be read ({error})"))).collect(),
+        };
+        there.sort_by_key(|item| item.time_deleted);
+        let mut newest: HashMap<PathBuf, TrashItem> = there.into_iter().map(|item| (item.original_path(), item)).collect();
+        let mut one = |file: &PathBuf| {
+            progress.step().map_err(|_| "it was stopped before".to_owned())?;
+            let item = newest.remove(&in_bin(file)).ok_or("it is not in the bin any more")?;
+            trash::os_limited::restore_all([item]).map_err(|error| error.to_string())
+        };
+        files.iter().filter_map(|file| one(file).err().map(|why| (file.clone(), why))).collect()
+    }
+
+    #[cfg(target_os = "macos")]
+    fn put_back(&self, files: &[PathBuf], _: &Progress) -> Vec<(PathBuf, String)> {
+        const WHY: &str = "programs cannot take files from the bin of this system; put it back by *Put Back* there";
+        files.iter().map(|file| (file.clone(), WHY.to_owned())).collect()
+    }
+}
+
+/// The place that the bin has of a file: that of its folder, whatever links lead there.
+#[cfg(not(target_os = "macos"))]
+fn in_bin(file: &Path) -> PathBuf {
+    let place = || Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?));
+    place().unwrap_or_else(|| file.to_owned())
 }
 
 impl Session {
@@ -102,7 +148,7 @@ impl Session {
     /// the last to hold it, stays where it is, and so does what is left when it is cancelled.
     ///
     /// # Errors
-    /// As [`Library::check_writable`] and [`Library::note_missing`].
+    /// As [`Library::check_writable`] and [`Library::note_files`].
     pub fn files_to_bin(&self, library: &Mutex<Library>, files: &[(ItemId, PathBuf)]) -> Result<Binned> {
         hold(library).check_writable()?;
         let mut binned = Binned::default();
@@ -111,13 +157,36 @@ impl Session {
             match self.progress.step().and_then(|()| self.file_to_bin(library, *image, file)) {
                 Ok(()) => {
                     binned.moved.push(file.clone());
-                    hold(library).note_missing(*image)?;
+                    hold(library).note_files(*image)?;
                 }
                 Err(Error::Cancelled) => binned.left.push((file.clone(), "it was stopped before".to_owned())),
                 Err(error) => binned.left.push((file.clone(), error.to_string())),
             }
         }
         Ok(binned)
+    }
+
+    /// Puts files of images back from the bin, to where they were.
+    ///
+    /// # Errors
+    /// As [`Library::note_files`].
+    pub fn put_back(&self, library: &Mutex<Library>, files: &[(ItemId, PathBuf)]) -> Result<PutBack> {
+        let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
+        self.progress.begin("Putting files back", files.len() as u64);
+        let left = self.bin.put_back(&paths, &self.progress);
+        let mut put_back = PutBack { files: Vec::new(), left };
+        let not: HashSet<PathBuf> = put_back.left.iter().map(|(path, _)| path.clone()).collect();
+        for (image, path) in files.iter().filter(|(_, path)| !not.contains(path)) {
+            hold(library).note_files(*image)?;
+            let state = hold(library).state().clone();
+            let is_place = |place: &&Place| state.full_path(place) == *path;
+            if state.image(*image).and_then(|image| image.places.iter().find(is_place)).is_some_and(|place| holds(path, place)) {
+                put_back.files.push(path.clone());
+            } else {
+                put_back.left.push((path.clone(), "what came back from the bin holds other bytes than the image".to_owned()));
+            }
+        }
+        Ok(put_back)
     }
 
     /// Moves one of several files of an image.
@@ -181,6 +250,18 @@ fn remove_to_bin(library: &Mutex<Library>, clearances: &[Clearance], bin: &dyn B
         }
     }
     Ok(binned)
+}
+
+/// The files that an undo is to put back: those of the images that it brought back which are not
+/// there. Of files that were not there before either none is asked for, as long as another is.
+pub fn taken(before: &State, after: &State) -> Vec<(ItemId, PathBuf)> {
+    let came_back = after.images().filter(|image| before.image(image.id).is_some_and(|before| !before.is_live()));
+    let files_of = |image: &Arc<Image>| {
+        let is_one_there = image.places.iter().any(|place| after.full_path(place).exists());
+        let may_be_in_bin = image.places.iter().filter(|place| place.here || !is_one_there).map(|place| after.full_path(place));
+        may_be_in_bin.filter(|file| !file.exists()).map(|file| (image.id, file)).collect::<Vec<_>>()
+    };
+    came_back.flat_map(files_of).collect()
 }
 
 /// The files that hold an image.

@@ -17,7 +17,8 @@ pub const LEAST_REWARD: f64 = 0.001;
 const WITH_FILES: &str = ", files to the bin";
 
 impl Act {
-    /// Whether files went to the bin of the system with it, where an undo leaves them.
+    /// Whether files went to the bin of the system with it, from which whoever undoes it puts them
+    /// back.
     pub fn is_with_files(&self) -> bool {
         self.words.ends_with(WITH_FILES)
     }

@@ -2,8 +2,9 @@
 //! not a picture.
 
 use std::cell::Cell;
+use std::error::Error as _;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Cursor, Read, Seek};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 use image::metadata::Orientation;
@@ -341,6 +342,11 @@ fn refusal(path: &Path, error: ImageError) -> Error {
             Error::TooLarge { path: path.to_owned(), expected: "a size that fits into memory".into(), found: words(&limit) }
         }
         ImageError::Unsupported(what) => not_a_picture(path, words(&what)),
+        ImageError::IoError(error) if error.kind() == io::ErrorKind::UnexpectedEof => not_whole(path, "a file that ends too early".into()),
+        ImageError::Decoding(error) => {
+            let said = error.source().map_or_else(String::new, |codec| format!(" ({})", words(&codec).trim_end_matches('.')));
+            not_whole(path, format!("damaged data{said}"))
+        }
         other => not_whole(path, words(&other)),
     }
 }

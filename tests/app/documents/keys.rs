@@ -174,6 +174,11 @@ fn of_commands_that_act() {
     changed.file("images/disc/disc_02_1_0_0_lt.png", b"another text");
     let to_bin = ["remove", "lib.tessera", "images/disc/disc_02_1_0_0_lt.png", "--to-bin", "--json", "--with-head"];
     all.note("remove", &changed.run(to_bin).ended(1));
+    // One file went to the bin, and is not there any more when the act is undone.
+    let emptied = World::with_library();
+    emptied.run(["remove", "lib.tessera", "images/disc/disc_02_1_0_0_lt.png", "images/disc/disc_02_0_0_0_lt.png", "--to-bin"]).ended(0);
+    fs::remove_file(emptied.at("home/Trash/info/disc_02_0_0_0_lt.png.trashinfo")).unwrap();
+    all.note("undo", &emptied.run(["undo", "lib.tessera", "--json", "--with-head"]).ended(1));
     let empty = World::with_library();
     all.note("undo", &empty.run(["undo", "lib.tessera", "--json", "--with-head"]).ended(0));
     all.note("undo", &empty.run(["undo", "lib.tessera", "--json"]).ended(65));

@@ -52,8 +52,8 @@ pub(super) fn remove_to_bin(cleared: &[Clearance]) -> Question {
     let n = cleared.iter().map(|clearance| clearance.removed.len()).sum();
     Question {
         heading: format!("Move the files of {} to the bin?", count(n, "image")),
-        words: "The images leave the library, which can be undone. Their files go to the bin of the system and are not deleted, but an \
-                undo leaves them there: put them back from the bin then."
+        words: "The images leave the library, and their files go to the bin of the system. Nothing is deleted: an undo brings the images \
+                back and the files where they were, as long as they are in the bin."
             .into(),
         verb: "Move to the bin",
         command: Command::RemoveToBin(cleared.to_vec()),
@@ -65,7 +65,7 @@ pub(super) fn remove_to_bin(cleared: &[Clearance]) -> Question {
 pub(super) fn file_to_bin(image: ItemId, file: &Path, other: &Path) -> Question {
     Question {
         heading: format!("Move {} to the bin?", display_name(file)),
-        words: format!("{} has the same bytes and stays. The file is not deleted: it can be put back from the bin.", display(other)),
+        words: format!("{} has the same bytes and stays. The file is not deleted: an undo puts it back from the bin.", display(other)),
         verb: "Move to the bin",
         command: Command::FilesToBin(Arc::new(vec![(image, file.to_owned())])),
         by_enter: false,
@@ -77,7 +77,7 @@ pub(super) fn files_to_bin(files: &Arc<Vec<(ItemId, PathBuf)>>) -> Question {
     Question {
         heading: format!("Move {} to the bin?", count(files.len(), "file")),
         words: "Of each image the oldest file of the same bytes stays; a file is moved only while another one is there. The files \
-                are not deleted: they can be put back from the bin."
+                are not deleted: an undo puts them back from the bin."
             .into(),
         verb: "Move to the bin",
         command: Command::FilesToBin(Arc::clone(files)),

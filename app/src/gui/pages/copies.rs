@@ -155,7 +155,7 @@ impl CopiesView {
             if ui.button(words).on_hover_text(hover).clicked() {
                 self.clear(panel, cleared);
             }
-            let hover = "Files of images that are removed here are moved to the bin of the system, from which they can be put back. \
+            let hover = "Files of images that are removed here are moved to the bin of the system, from which an undo puts them back. \
                          They go only while the file that is kept is there";
             ui.checkbox(&mut self.to_bin, "Files to the bin").on_hover_text(hover);
         });

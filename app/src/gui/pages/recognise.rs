@@ -309,11 +309,19 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
             ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text(hover);
         }
         let name = recognition.path.as_deref().and_then(std::path::Path::file_name).map(|name| display(std::path::Path::new(name)));
-        line(ui, RichText::new(name.unwrap_or_else(|| recognition.name.clone())).weak()).on_hover_text(&recognition.name);
+        let name = name.unwrap_or_else(|| recognition.name.clone());
+        line(ui, RichText::new(&name).weak()).on_hover_text(&recognition.name);
+        let image = recognition.item.and_then(|id| panel.state()?.image(id).cloned());
+        // A file from elsewhere may have the bytes of an image of the library.
+        let of_library = image.map(|image| image.file_name()).filter(|of_library| *of_library != name);
+        let training = match of_library {
+            Some(of_library) => format!("The same picture is a training image, {of_library}"),
+            None => "It is a training image".to_owned(),
+        };
         let without = match &recognition.left_out {
             LeftOut::Nothing => String::new(),
-            LeftOut::Image => "It is a training image: it was left out for this answer.".into(),
-            LeftOut::Object(group) => format!("It is a training image: all views of {group} were left out for this answer."),
+            LeftOut::Image => format!("{training}: it was left out for this answer."),
+            LeftOut::Object(group) => format!("{training}: all views of {group} were left out for this answer."),
         };
         if !without.is_empty() {
             ui.label(RichText::new(without).small().weak());

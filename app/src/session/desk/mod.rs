@@ -46,7 +46,7 @@ use tessera_core::library::state::State;
 use super::Session;
 use crate::command::{Command, Written};
 use crate::job::JobKind;
-use crate::session::bin::STAYS;
+use crate::session::bin::taken;
 use clusters::Clusters;
 pub use context::NOTHING_OPEN;
 use context::{Context, Event, Next};
@@ -182,7 +182,11 @@ impl Desk {
             Command::AllowAgain(image, class) => ctx.act(move |library| library.reject(&[image], &class, false)),
             Command::RejectGuess(images, word) => ctx.act(move |library| library.reject_guess(&images, &word, true)),
             Command::Confirm(image, not) => ctx.act(move |library| library.confirm(image, &not)),
-            Command::Undo => undo(ctx),
+            Command::Undo => {
+                if !parts.near_copies.undo(ctx) {
+                    undo(ctx);
+                }
+            }
             Command::Redo => redo(ctx),
             Command::Search(text) => parts.searching.search(ctx, text),
             Command::SortHits => parts.searching.search_again(ctx),
@@ -392,18 +396,27 @@ fn undo(ctx: &mut Context) {
         if library.is_last_act_under_way() {
             return vec![note(NOT_WHOLE).into()];
         }
+        let before = library.state().clone();
+        let mut files = Vec::new();
         let acted = library_act::act(
             library,
             |library| library.undo(),
-            |undone, _| {
+            |undone, library| {
                 Some(match undone {
-                    Some((act, _)) if act.is_with_files() => note(format!("Undone: {}; {STAYS}", act.words)).into(),
+                    Some((act, _)) if act.is_with_files() => {
+                        files = taken(&before, library.state());
+                        done(format!("Undone: {}", act.words)).into()
+                    }
                     Some((act, _)) => done(format!("Undone: {}; Ctrl+Shift+Z does it again", act.words)).into(),
                     None => note("Nothing to undo").into(),
                 })
             },
         );
-        acted.told
+        let mut told = acted.told;
+        if !files.is_empty() {
+            told.push(near_copies::Message::Undone(files).into());
+        }
+        told
     });
 }
 

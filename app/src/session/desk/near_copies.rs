@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tessera_core::copies::{PixelDifference, pixel_difference};
 use tessera_core::ids::ItemId;
 use tessera_core::library::copies::{Copies, Copy, find_copies};
+use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
 use tessera_core::library::state::State;
 
@@ -30,6 +31,8 @@ pub struct NearCopies {
     groups: Arc<Vec<CopyGroup>>,
     /// Files that are not there any more.
     gone: HashSet<PathBuf>,
+    /// The files that went to the bin last, of images that stay, and the act before that.
+    binned: Option<(Option<EventId>, Arc<Vec<(ItemId, PathBuf)>>)>,
     difference: Option<(ItemId, ItemId, Result<Arc<PixelDifference>, String>)>,
 }
 
@@ -55,8 +58,12 @@ pub(super) enum Message {
     Found(f64, Copies),
     /// Files of copies that are not there any more.
     Gone(HashSet<PathBuf>),
-    /// Files of images that have others, which lie in the bin now.
-    Binned(Vec<PathBuf>),
+    /// Files of images that have others, which lie in the bin now, after this act.
+    Binned(Option<EventId>, Vec<(ItemId, PathBuf)>),
+    /// An act was undone with which these files went to the bin.
+    Undone(Vec<(ItemId, PathBuf)>),
+    /// Files that went to the bin may be there again.
+    PutBack,
     /// Where an image and a copy of it differ, or why that is not known.
     Difference(ItemId, ItemId, Result<Arc<PixelDifference>, String>),
 }
@@ -78,10 +85,13 @@ impl Part for NearCopies {
                 self.gone = gone;
                 self.regroup(ctx);
             }
-            Message::Binned(files) => {
-                self.gone.extend(files);
+            Message::Binned(after, files) => {
+                self.gone.extend(files.iter().map(|(_, file)| file.clone()));
+                self.binned = (!files.is_empty()).then(|| (after, Arc::new(files)));
                 self.regroup(ctx);
             }
+            Message::Undone(files) => put_back(ctx, Arc::new(files)),
+            Message::PutBack => self.look_for_files(ctx),
             Message::Difference(image, copy, outcome) => self.difference = Some((image, copy, outcome)),
         }
     }
@@ -119,6 +129,15 @@ impl NearCopies {
     pub fn difference(&self, image: ItemId, copy: ItemId) -> Option<Result<&Arc<PixelDifference>, &str>> {
         let (_, _, outcome) = self.difference.as_ref().filter(|(one, other, _)| (*one, *other) == (image, copy))?;
         Some(outcome.as_ref().map_err(String::as_str))
+    }
+
+    /// Puts files back that went to the bin after the last act. Returns whether there were any: only
+    /// then the last thing that was done is no act of the library.
+    pub(super) fn undo(&mut self, ctx: &mut Context) -> bool {
+        let last = ctx.state().and_then(|state| state.history().last()).map(|act| act.id);
+        let Some((_, files)) = self.binned.take_if(|(after, _)| *after == last) else { return false };
+        put_back(ctx, files);
+        true
     }
 
     /// Leaves out images that were removed since, or said to be no copies; they come back with an
@@ -169,9 +188,27 @@ pub(super) fn clear_files(ctx: &mut Context, files: Arc<Vec<(ItemId, PathBuf)>>)
     ctx.library_job(JobKind::MoveToBin, move |session, library| {
         let binned = session.files_to_bin(library, &files)?;
         let words = binned.in_words();
-        let mut told = state_and(library, if binned.left.is_empty() { done(words) } else { problem(words) });
+        let notice = match (binned.moved.is_empty(), binned.left.is_empty()) {
+            (false, true) => done(format!("{words}; Ctrl+Z puts back what went there")),
+            (false, false) => problem(format!("{words}; Ctrl+Z puts back what went there")),
+            (true, _) => problem(words),
+        };
+        let mut told = state_and(library, notice);
         // Files are no part of the state's history, so their absence is told apart.
-        told.push(Message::Binned(binned.moved).into());
+        let last = hold(library).state().history().last().map(|act| act.id);
+        let moved: HashSet<PathBuf> = binned.moved.into_iter().collect();
+        told.push(Message::Binned(last, files.iter().filter(|(_, file)| moved.contains(file)).cloned().collect()).into());
+        Ok(super::Message::from(told))
+    });
+}
+
+/// Puts files back from the bin, of which a notice tells.
+fn put_back(ctx: &mut Context, files: Arc<Vec<(ItemId, PathBuf)>>) {
+    ctx.library_job(JobKind::PutBack, move |session, library| {
+        let put_back = session.put_back(library, &files)?;
+        let words = put_back.in_words();
+        let mut told = state_and(library, if put_back.left.is_empty() { done(words) } else { problem(words) });
+        told.push(Message::PutBack.into());
         Ok(super::Message::from(told))
     });
 }

@@ -153,6 +153,5 @@ impl Planning {
 
 /// The options that a folder was imported with, or the usual ones.
 pub(super) fn options_of(ctx: &Context, folder: &Path) -> ImportOptions {
-    let mut roots = ctx.state().into_iter().flat_map(|state| state.roots());
-    roots.find(|(_, root)| root.path == folder && !root.is_of_files()).map(|(_, root)| ImportOptions::of(root)).unwrap_or_default()
+    ctx.state().and_then(|state| ImportOptions::of_folder(state, folder)).unwrap_or_default()
 }

@@ -65,6 +65,13 @@ impl ImportOptions {
         Self { labels: labels.unwrap_or_default(), exclude: root.exclude.clone(), masks: masks.unwrap_or_default() }
     }
 
+    /// Those that this folder was imported with; `None` where it was not.
+    pub fn of_folder(state: &State, folder: &Path) -> Option<Self> {
+        let folder = fs::canonicalize(folder).ok()?;
+        let is_folder = |root: &Root| root.path == folder && !root.is_of_files();
+        state.roots().find(|(_, root)| is_folder(root)).map(|(_, root)| Self::of(root))
+    }
+
     /// The root of a folder that is imported with these.
     fn root(&self, folder: &Path) -> Root {
         let labels = match self.masks {
@@ -340,15 +347,20 @@ fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &P
 }
 
 impl Library {
-    /// Notes which files of an image are not there any more.
+    /// Notes which files of an image are there: those that are gone, and those that came back with
+    /// its bytes.
     ///
     /// # Errors
     /// [`Error::Io`] when that cannot be written.
-    pub fn note_missing(&mut self, image: ItemId) -> Result<()> {
+    pub fn note_files(&mut self, image: ItemId) -> Result<()> {
         let Some(image) = self.state().image(image).cloned() else { return Ok(()) };
-        let gone = image.places.iter().filter(|place| place.here && !self.state().full_path(place).exists());
-        let gone: Vec<_> = gone.map(|place| (image.id, Place { here: false, ..place.clone() }, Some(image.id))).collect();
-        self.put_places(&gone)
+        let changed = image.places.iter().filter_map(|place| {
+            let path = self.state().full_path(place);
+            let here = if place.here { path.exists() } else { holds(&path, place) };
+            (here != place.here).then(|| (image.id, Place { here, ..place.clone() }, Some(image.id)))
+        });
+        let changed: Vec<_> = changed.collect();
+        self.put_places(&changed)
     }
 }
 

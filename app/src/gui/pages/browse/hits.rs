@@ -107,6 +107,19 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     }
 }
 
+/// What brings hits into their order again.
+const BEST_FIRST: &str = "Best first";
+
+fn taught_words(here: usize, lessons: usize) -> String {
+    format!("taught {}, {} in all", count(here, "time"), count(lessons, "lesson"))
+}
+
+/// The place of words on one line that are there or may come.
+fn place_of(ui: &mut Ui, words: &str, padding: egui::Vec2) -> Rect {
+    let size = one_line(ui, words, f32::INFINITY, ui.visuals().text_color()).size() + 2.0 * padding;
+    ui.allocate_exact_size(size.max(vec2(0.0, ui.spacing().interact_size.y)), Sense::hover()).0
+}
+
 /// The line above the hits: the query, the filters and the engine.
 fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
     ui.horizontal_wrapped(|ui| {
@@ -135,14 +148,6 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         {
             panel.ask(Command::Search(meant.clone()));
         }
-        if hits.lessons > 0 {
-            let here = hits.hits.iter().filter(|hit| hit.taught.is_some()).count();
-            let words = RichText::new(format!("taught {}, {} in all", count(here, "time"), count(hits.lessons, "lesson"))).weak();
-            let hover = format!("{} ({})", Action::Lessons.words().1, Action::Lessons.key_words(ui.ctx()));
-            if ui.link(words).on_hover_text(hover).clicked() {
-                panel.view.open(Modal::Lessons);
-            }
-        }
         if !query.is_empty() {
             let mut engine = hits.engine;
             ui.selectable_value(&mut engine, Engine::Memory, "Learning")
@@ -156,14 +161,32 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         if let Some(like) = &hits.like {
             like_by_ui(ui, panel, hits, like.of().is_some());
         }
-        if !hits.is_best_first {
-            let hover = "Images stay where they are while you say something of them; this, or Enter in the search box, puts the best first";
-            if main_button(ui, "Best first").on_hover_text(hover).clicked() {
-                panel.ask(Command::SortHits);
-            }
-        }
         if !hits.hits.is_empty() && ui.button("Select all of them").clicked() {
             panel.view.selection.set(hits.images.iter().copied());
+        }
+        // What the first lesson brings has its place before it, so that the images stay where they are.
+        let may_be_taught = !query.is_empty() && !hits.hits.is_empty();
+        if !hits.is_best_first {
+            let hover = "Images stay where they are while you say something of them; this, or Enter in the search box, puts the best first";
+            if main_button(ui, BEST_FIRST).on_hover_text(hover).clicked() {
+                panel.ask(Command::SortHits);
+            }
+        } else if may_be_taught {
+            place_of(ui, BEST_FIRST, ui.spacing().button_padding);
+        }
+        if hits.lessons > 0 {
+            let here = hits.hits.iter().filter(|hit| hit.taught.is_some()).count();
+            let words = taught_words(here, hits.lessons);
+            let place = place_of(ui, &words, egui::Vec2::ZERO);
+            let hover = format!("{} ({})", Action::Lessons.words().1, Action::Lessons.key_words(ui.ctx()));
+            // A child of its own, so that it takes no more room than was kept for it.
+            let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(place));
+            inside.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+            if inside.link(RichText::new(words).weak()).on_hover_text(hover).clicked() {
+                panel.view.open(Modal::Lessons);
+            }
+        } else if may_be_taught {
+            place_of(ui, &taught_words(1, 1), egui::Vec2::ZERO);
         }
     });
 }

@@ -11,6 +11,7 @@ use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
+use tessera_core::library::features::hash_file;
 use tessera_core::library::import::hold;
 use tessera_core::library::state::State;
 use tessera_core::picture::decode::SIDE;
@@ -80,7 +81,9 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&St
             // A model from elsewhere is asked about images of the library that is open, too.
             let Pixels { name, item, path, picture } = session.pixels_of(query, state.as_ref().or(open), SIDE)?;
             let elements = session.on_threads(|| model.ckm.elements(&picture))?;
-            (name, item.filter(|_| state.is_some()), path, (picture, elements))
+            let same_bytes =
+                || state.as_ref()?.with_hash(hash_file(path.as_deref()?).ok()?).filter(|image| image.is_live()).map(|image| image.id);
+            (name, item.filter(|_| state.is_some()).or_else(same_bytes), path, (picture, elements))
         }
     };
     // An image that was learned would be compared with itself.
