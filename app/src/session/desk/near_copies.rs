@@ -131,8 +131,8 @@ impl NearCopies {
         Some(outcome.as_ref().map_err(String::as_str))
     }
 
-    /// Puts files back that went to the bin after the last act. Returns whether there were any: only
-    /// then the last thing that was done is no act of the library.
+    /// Puts files back that went to the bin after the last act. Returns whether there were any:
+    /// only then the last thing that was done is no act of the library.
     pub(super) fn undo(&mut self, ctx: &mut Context) -> bool {
         let last = ctx.state().and_then(|state| state.history().last()).map(|act| act.id);
         let Some((_, files)) = self.binned.take_if(|(after, _)| *after == last) else { return false };

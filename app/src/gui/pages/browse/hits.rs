@@ -164,7 +164,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         if !hits.hits.is_empty() && ui.button("Select all of them").clicked() {
             panel.view.selection.set(hits.images.iter().copied());
         }
-        // What the first lesson brings has its place before it, so that the images stay where they are.
+        // What the first lesson brings has its place before it, so that no image moves.
         let may_be_taught = !query.is_empty() && !hits.hits.is_empty();
         if !hits.is_best_first {
             let hover = "Images stay where they are while you say something of them; this, or Enter in the search box, puts the best first";
