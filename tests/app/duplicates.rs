@@ -247,3 +247,23 @@ fn a_file_stays_where_no_bin_takes_it_or_nothing_is_kept() {
     assert!(world.at("photos/poor.jpg").is_file());
     world.run(["duplicates", "lib.tessera", "--to-bin"]).ended(2);
 }
+
+#[test]
+fn copies_that_may_be_other_views_of_one_object_are_told() {
+    let world = World::new();
+    for (place, picture) in [
+        ("pear/one/a.png", rings(1)),
+        ("pear/one/b.png", imageops::flip_horizontal(&rings(1))),
+        ("pear/two/c.png", rings(2)),
+        ("apple/three/d.png", imageops::flip_horizontal(&rings(2))),
+    ] {
+        let file = world.at("set").join(place);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        picture.save(file).unwrap();
+    }
+    world.run(["import", "lib.tessera", "set"]).ended(0);
+    let ran = world.run(["duplicates", "lib.tessera", "--json"]).ended(0);
+    let found = ran.object();
+    assert_eq!((&found["found"], &found["views"]), (&2.into(), &1.into()), "{found}");
+    assert!(ran.stderr.contains("1 image of these may be other views of one object"), "{}", ran.stderr);
+}

@@ -175,3 +175,29 @@ fn paths_of_folders_are_offered_where_folders_lie_in_folders_and_become_classes(
     let trained = world.run(["train", "set", "--labels", "folder-paths", "--to", "m.tessera-model", "--json"]).ended(0).object();
     assert_eq!(trained["classes"], 3, "{trained}");
 }
+
+#[test]
+fn few_inner_folders_are_said_to_be_objects_and_a_table_that_is_not_read_is_named() {
+    let world = World::new();
+    let mut captions = "image,caption\n".to_owned();
+    for (class, folder) in ["animal/cow", "animal/dog", "plant/rose", "plant/oak"].into_iter().enumerate() {
+        for view in 0..5u32 {
+            world.picture(&format!("set/{folder}/{class}{view}.png"), class / 2, class as u32, view);
+            captions += &format!("{class}{view}.png,a picture\n");
+        }
+    }
+    world.file("set/texts.csv", captions.as_bytes());
+    let said = world.run(["import", "lib.tessera", "set"]).ended(0);
+    assert!(said.stderr.contains("texts.csv has captions or labels of 20 images and was not read"), "{}", said.stderr);
+    let said = world.run(["import", "lib.tessera", "set"]).ended(0);
+    assert!(!said.stderr.contains("texts.csv"), "nothing is new: {}", said.stderr);
+    let said = world.run(["import", "read.tessera", "set", "--captions", "set/texts.csv"]).ended(0);
+    assert!(!said.stderr.contains("was not read"), "{}", said.stderr);
+    let hint = "4 folders inside those of classes, such as cow, are taken for single objects";
+    for arguments in [["train", "lib.tessera", "--to", "l.tessera-model"], ["train", "set", "--to", "m.tessera-model"]] {
+        world.run(arguments).ended(0).complains(hint);
+    }
+    world.run(["import", "lib.tessera", "set", "--labels", "folder-paths"]).ended(0);
+    let said = world.run(["train", "lib.tessera", "--to", "p.tessera-model"]).ended(0);
+    assert!(!said.stderr.contains("taken for single objects"), "{}", said.stderr);
+}

@@ -204,3 +204,29 @@ fn one_of_two_files_of_the_same_bytes_goes_to_the_bin() {
     world.rest();
     assert!(left.exists() && world.app().desk().notices().log().iter().any(|notice| notice.words.contains("the only one that is left")));
 }
+
+#[test]
+fn copies_that_may_be_other_views_of_one_object_are_told() {
+    let images = tempfile::tempdir().unwrap();
+    for (place, picture) in [
+        ("pear/one/a.png", squares(1)),
+        ("pear/one/b.png", imageops::flip_horizontal(&squares(1))),
+        ("pear/two/c.png", squares(2)),
+        ("apple/three/d.png", imageops::flip_horizontal(&squares(2))),
+    ] {
+        let file = images.path().join(place);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        picture.save(file).unwrap();
+    }
+    let mut world = World::on(images.path());
+    world.ctrl(Key::Num7);
+    world.step();
+    world.click("Find copies");
+    world.until("they are found", |app| app.desk().near_copies().groups().len() == 2);
+    world.rest();
+    assert!(world.shows("1 of them may be other views of one object"));
+    let first = world.app().desk().near_copies().groups()[0].views;
+    assert_eq!(world.shows("; or another view of pear/one"), first == 1);
+    world.key(Key::ArrowDown);
+    assert_eq!(world.shows("; or another view of pear/one"), first == 0);
+}

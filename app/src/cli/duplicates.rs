@@ -1,5 +1,6 @@
 //! `tessera duplicates`.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use anyhow::Result;
@@ -34,6 +35,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<D
         let distance = arguments.distance;
         let found = out.watched(session.progress(), || session.on_threads(|| find_copies(library, distance, session.progress())))?;
         let state = hold(library).state().clone();
+        let views: usize = found.groups.iter().map(|group| views_in(&state, group)).sum();
+        if views > 0 {
+            let words = "may be other views of one object, as folders or names tell; `--not-copies` says that two are no copies";
+            out.note(&format!("{} of these {words}", count(views, "image")));
+        }
         if arguments.keep_best {
             return keep_best(librarian, library, &found, arguments.to_bin);
         }
@@ -47,12 +53,18 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<D
                 };
                 let groups: Vec<Vec<_>> = shown.iter().map(|group| group.iter().map(file).collect()).collect();
                 json!({"groups": groups, "pairs": found.pairs, "found": found.groups.len(), "files": found.files(), "images": found.images,
-                    "distance": distance, "flat": found.flat, "unread": found.unread})
+                    "distance": distance, "flat": found.flat, "unread": found.unread, "views": views})
             },
             || in_words(&state, &found, shown),
         );
         Ok(Done::Whole)
     })
+}
+
+/// Images of a group that may be other views of what its best shows.
+fn views_in(state: &State, group: &[Copy]) -> usize {
+    let best = group[0].image;
+    group.iter().map(|copy| copy.image).collect::<BTreeSet<_>>().into_iter().filter(|image| state.may_be_views(best, *image)).count()
 }
 
 /// Removes all images of each group but its best.

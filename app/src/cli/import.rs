@@ -7,11 +7,12 @@ use std::time::Instant;
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
+use tessera_core::data::plan::may_be_table;
 use tessera_core::data::tables::{self, Problem, Table};
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::brought::VectorsRead;
-use tessera_core::library::import::{ClassConflict, Imported, TableRead, hold};
+use tessera_core::library::import::{ClassConflict, ImportOptions, Imported, TableRead, hold};
 
 use super::import_plan::{self, options};
 use super::librarian::{Librarian, count};
@@ -194,6 +195,20 @@ fn unpacked(librarian: &Librarian<'_>, arguments: &args::Import) -> Result<Vec<P
     Ok(folders)
 }
 
+/// Tells of a table of captions in the folder, which is read only where it is asked for.
+fn note_table(librarian: &Librarian<'_>, folder: &Path, options: &ImportOptions, report: &Imported) {
+    if !report.others.iter().any(|file| may_be_table(file)) {
+        return;
+    }
+    let (session, out) = (librarian.session, librarian.out);
+    let plan = out.watched(session.progress(), || session.plan_import(folder, options));
+    let Ok(plan) = plan else { return };
+    if let Some(table) = plan.captions_table().filter(|table| table.matched > 0) {
+        let (path, images) = (display(&table.path), count(table.matched, "image"));
+        out.note(&format!("{path} has captions or labels of {images} and was not read; import with --captions {path} to read it"));
+    }
+}
+
 fn tell(out: &Output, table: &Table, read: &TableRead, file: &Path) {
     out.note_names(file, &read.unmatched, &read.ambiguous);
     let file = display(file);
@@ -232,6 +247,9 @@ impl Sum {
                 out.note(&format!("{}: {}", display(folder), report.layout));
             }
             let cancelled = report.cancelled;
+            if table.is_none() && report.imported > 0 && !cancelled {
+                note_table(librarian, folder, &options, &report);
+            }
             self.add(report);
             if cancelled {
                 return Err(Error::Cancelled);

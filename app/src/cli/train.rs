@@ -16,6 +16,7 @@ use tessera_core::ckm::{Ckm, CkmOptions, ElementKind, ElementSource, Search};
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
 use tessera_core::eval::recognition::RecognitionScores;
+use tessera_core::ids::ClassId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::plural::{count, passes};
@@ -34,7 +35,7 @@ use crate::session::kinds_kept::KindSetting;
 use crate::session::library::{MODEL_ENDING, what_is};
 use crate::session::library_kinds::{KindUse, kind_in_words, kind_use, kinds_in_words, scale_in_words};
 use crate::session::models;
-use crate::session::reports::{against_largest_class, last_report, told_apart};
+use crate::session::reports::{against_largest_class, folders_as_objects, last_report, told_apart};
 use crate::session::train::{TrainOptions, Trained};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
@@ -86,6 +87,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
             lost.join(", ")
         ));
     }
+    tell_objects(&recogniser, out);
     let told = Told {
         preset: arguments.build.options.is_none().then(|| subject(&arguments.build)),
         in_use: None,
@@ -183,6 +185,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         failures.file(path, Error::data(path, "an image of the library that can be read", "none", advice))?;
     }
     let done = failures.finish(model.ckm.examples().count())?;
+    tell_objects(&model, out);
     answer(out, &model, missing.len(), ms, weights.as_ref(), &told, &to);
     Ok(done)
 }
@@ -430,6 +433,15 @@ pub(super) fn tell(trained: &Trained, out: &Output) {
         out.note(&format!(
             "{which} which object the image shows: near copies of it may have been left in; then accuracy and confidence read too high."
         ));
+    }
+}
+
+/// Tells of folders inside those of classes which are objects, but may be meant as classes.
+fn tell_objects(model: &RecogniserModel, out: &Output) {
+    let ckm = &model.ckm;
+    let class = |class: ClassId| ckm.classes()[class.index()].name.as_str();
+    if let Some(words) = folders_as_objects(ckm.examples().map(|(of, example)| (class(of), example.group.as_deref()))) {
+        out.note(&format!("{words}, all images of which are left out together; if they are classes, use --labels folder-paths."));
     }
 }
 

@@ -208,7 +208,7 @@ impl ImportPlan {
             data.items.iter().filter_map(|item| beside(item.path())).filter(|text| others.contains(text.as_path())).collect();
         self.captioned = texts.len();
         let mut rest: Vec<&PathBuf> = data.others.iter().filter(|path| !texts.contains(*path)).collect();
-        let is_table = |path: &&PathBuf| is_table_ending(path) && depth(&data.root, path) <= TABLE_DEPTH;
+        let is_table = |path: &&PathBuf| may_be_table(path) && depth(&data.root, path) <= TABLE_DEPTH;
         let mut candidates: Vec<&PathBuf> = rest.iter().copied().filter(is_table).collect();
         candidates.sort_by_key(|path| (depth(&data.root, path), !is_called_captions(path)));
         let mut matcher = None;
@@ -291,7 +291,7 @@ pub const NO_PICTURE: &str = "no_picture";
 pub fn not_a_picture(path: &Path) -> String {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("txt") => "a text, and no image beside it has its name".into(),
-        Some(ending) if is_table_ending(path) => {
+        Some(ending) if may_be_table(path) => {
             format!("a file of kind {}, no picture; captions and labels in it are read on request", ending.to_uppercase())
         }
         Some(ending) => format!("a file of kind {}, no picture", ending.to_uppercase()),
@@ -304,7 +304,8 @@ fn depth(root: &Path, path: &Path) -> usize {
     path.strip_prefix(root).unwrap_or(path).components().count()
 }
 
-fn is_table_ending(path: &Path) -> bool {
+/// Whether a file may be a table of captions or labels, by its ending.
+pub fn may_be_table(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
     ["csv", "tsv", "json", "jsonl", "txt"].contains(&ending.as_str())
 }

@@ -66,6 +66,13 @@ impl Copies {
 }
 
 impl State {
+    /// Whether folders or names say that two images show one object: what looks like a copy may be
+    /// another view of it.
+    pub fn may_be_views(&self, one: ItemId, other: ItemId) -> bool {
+        let object = |image| self.image(image).and_then(|image| image.folder.group.as_deref());
+        one != other && object(one).is_some_and(|of_one| object(other) == Some(of_one))
+    }
+
     /// Whether the user said that two images are no copies of each other.
     pub fn are_no_copies(&self, one: ItemId, other: ItemId) -> bool {
         self.image(one.min(other)).is_some_and(|image| image.not_copies.contains(&one.max(other)))

@@ -21,7 +21,7 @@ use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
 use crate::gui::view::Pictured;
 use crate::gui::widgets::{WHOLE, confined_ui, fitted, line, main_button, nothing_ui, page_frame};
-use crate::gui::words::{bytes, count};
+use crate::gui::words::{bytes, count, grouped};
 use crate::job::JobKind;
 use crate::session::desk::near_copies::CopyGroup;
 
@@ -154,6 +154,13 @@ impl CopiesView {
             let hover = format!("Takes them out of the library in one act, which Ctrl+Z takes back; {}", self.files_go());
             if ui.button(words).on_hover_text(hover).clicked() {
                 self.clear(panel, cleared);
+            }
+            let views: usize = groups.iter().map(|group| group.views).sum();
+            if views > 0 {
+                let words = format!("{} of them may be other views of one object", grouped(views));
+                let hover = "Folders or names say that they show the same object as the best of their group: look at them first, and press N \
+                             where one is no copy";
+                ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text(hover);
             }
             let hover = "Files of images that are removed here are moved to the bin of the system, from which an undo puts them back. \
                          They go only while the file that is kept is there";
@@ -394,13 +401,16 @@ impl CopiesView {
     /// What is known of an image, and the button to keep it alone.
     fn facts_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, group: &CopyGroup, at: usize, copy: &Copy) {
         let Some(image) = panel.state().and_then(|state| state.image(copy.image).cloned()) else { return };
+        let is_view = panel.state().is_some_and(|state| state.may_be_views(group.images[0].image, copy.image));
+        let view =
+            image.folder.group.as_ref().filter(|_| is_view).map_or_else(String::new, |object| format!("; or another view of {object}"));
         let said = if at == 0 {
             "the best: most pixels, then the largest file".to_owned()
         } else {
-            format!("{}, distance {:.1}", copy.relation, copy.distance)
+            format!("{}, distance {:.1}{view}", copy.relation, copy.distance)
         };
         line(ui, RichText::new(image.file_name()).strong());
-        line(ui, RichText::new(said));
+        line(ui, RichText::new(&said)).on_hover_text(said);
         let (size, length) = image.content.map_or(((0, 0), 0), |content| (content.size, content.bytes));
         let format = Path::new(&image.file_name()).extension().map(|ending| ending.to_string_lossy().to_uppercase()).unwrap_or_default();
         let changed = image.place().map(|place| utc(place.modified / 1_000_000)).unwrap_or_default();

@@ -8,6 +8,7 @@ use egui::{RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
 use tessera_core::ckm::accuracy::Estimate;
 use tessera_core::ckm::presets::Subject;
 use tessera_core::eval::report::{ClassScore, Report};
+use tessera_core::library::state::State;
 
 use super::cluster_errors::cluster_errors_ui;
 use super::mislead::harm_ui;
@@ -23,7 +24,7 @@ use crate::job::JobKind;
 use crate::session::class_tree::NameFilter;
 use crate::session::confusions::{Confusion, chosen, worst};
 use crate::session::learned::TRAINED_ON;
-use crate::session::reports::{against_largest_class, told_apart};
+use crate::session::reports::{against_largest_class, folders_as_objects, told_apart};
 
 /// Classes that the matrix has at most: more cannot be read.
 const MATRIX: usize = 20;
@@ -47,17 +48,21 @@ struct Shown {
     /// The classes of the matrix, and all that fit.
     matrix: Vec<usize>,
     classes: Vec<usize>,
+    /// Folders that are objects but may be meant as classes, in words.
+    folders: Option<String>,
 }
 
 impl Shown {
-    fn new(report: &Arc<Report>, text: &str) -> Self {
+    fn new(report: &Arc<Report>, text: &str, state: Option<&State>) -> Self {
         let filter = NameFilter::new(text);
         let mut worst = worst(report);
         let classes: Vec<usize> = (0..report.classes.len()).filter(|class| filter.fits(&report.classes[*class])).collect();
         let matrix = chosen(report, &worst, &filter, MATRIX);
         let fits = |class: usize| classes.binary_search(&class).is_ok();
         worst.retain(|one| fits(one.truth) || fits(one.given));
-        Self { report: Arc::clone(report), filter: text.to_owned(), scores: report.class_scores(), worst, matrix, classes }
+        let images = state.into_iter().flat_map(State::images);
+        let folders = folders_as_objects(images.filter_map(|image| Some((image.folder.label.as_deref()?, image.folder.group.as_deref()))));
+        Self { report: Arc::clone(report), filter: text.to_owned(), scores: report.class_scores(), worst, matrix, classes, folders }
     }
 }
 
@@ -119,7 +124,7 @@ impl PageUi for TrainView {
         };
         let mut show = None;
         if self.shown.as_ref().is_none_or(|shown| !Arc::ptr_eq(&shown.report, &report) || shown.filter != self.filter) {
-            self.shown = Some(Shown::new(&report, &self.filter));
+            self.shown = Some(Shown::new(&report, &self.filter, panel.state()));
         }
         let (shown, filter) = (self.shown.as_ref(), &mut self.filter);
         let Some(shown) = shown else { return };
@@ -153,6 +158,12 @@ impl PageUi for TrainView {
                             let words = format!(
                                 "Of {} images it is not known which object they show: near copies of them may have been left in; then this reads too high.",
                                 report.objects_unknown
+                            );
+                            ui.colored_label(ui.visuals().warn_fg_color, words);
+                        }
+                        if let Some(folders) = &shown.folders {
+                            let words = format!(
+                                "{folders}, all images of which were left out together. If they are classes, add the folder again by Paths of folders."
                             );
                             ui.colored_label(ui.visuals().warn_fg_color, words);
                         }

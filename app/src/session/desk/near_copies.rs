@@ -43,6 +43,9 @@ pub struct CopyGroup {
     pub images: Vec<Copy>,
     /// The files of all of them.
     pub files: usize,
+    /// Images that show the same object as the first, as folders or names tell: other views of it
+    /// may look like copies.
+    pub views: usize,
 }
 
 impl CopyGroup {
@@ -163,7 +166,8 @@ fn present(group: &[Copy], state: &State, gone: &HashSet<PathBuf>) -> Option<Cop
     let files = group.iter().filter(is_there).count();
     let mut images: Vec<Copy> = group.iter().filter(is_there).cloned().collect();
     images.dedup_by_key(|copy| copy.image);
-    (files > 1).then_some(CopyGroup { images, files })
+    let views = images.iter().filter(|copy| state.may_be_views(best, copy.image)).count();
+    (files > 1).then_some(CopyGroup { images, files, views })
 }
 
 /// Removes images with their files, of which a notice tells.
