@@ -35,6 +35,10 @@ def test_acts_on_a_library(folder):
         assert report.imported == 12 and report.found == 13 and len(library) == 12
         assert len(report.failed) + report.unsupported == 1
         assert library.import_folder(folder / "images").unchanged == 12
+        (folder / "images" / "sea" / "sea5.png").rename(folder / "images" / "sea" / "wave.png")
+        shutil.copy(folder / "images" / "sea" / "sea4.png", folder / "images" / "sea" / "copy.png")
+        report = library.import_folder(folder / "images")
+        assert (report.imported, report.duplicate, report.moved) == (0, 2, 1)
         assert sorted(library.classes) == ["poppy", "sea"] and not library.read_only
         first, second = library.images[:2]
         assert first.path.name == "poppy0.png" and first.label == "poppy" and first.captions == []
@@ -55,6 +59,19 @@ def test_acts_on_a_library(folder):
     with Library(folder / "a.tessera") as library:
         assert library.images[0].label == "treasure" and len(library) == 11
         assert repr(library).endswith("a.tessera')")
+
+
+def test_a_folder_is_read_as_it_was_before(folder):
+    shutil.move(folder / "images", folder / "set")
+    (folder / "set" / "plant").mkdir()
+    shutil.move(folder / "set" / "poppy", folder / "set" / "plant" / "poppy")
+    with Library(folder / "a.tessera", create=True) as library:
+        library.import_folder(folder / "set", labels="folder-paths")
+        assert sorted(library.classes) == ["plant/poppy", "sea"]
+        library.import_folder(folder / "set")
+        assert {image.label for image in library.images} == {"plant/poppy", "sea"}
+        library.import_folder(folder / "set", labels="auto")
+        assert {image.label for image in library.images} == {"plant", "sea"}
 
 
 def test_images_that_look_alike(folder):

@@ -156,6 +156,28 @@ fn images_that_mislead_are_listed_and_shown() {
 }
 
 #[test]
+fn few_folders_that_are_taken_for_objects_are_told() {
+    let images = tempfile::tempdir().unwrap();
+    things(images.path());
+    // Each class becomes one with two folders of no object's name.
+    for (kind, [class, other]) in [("round", ["disc", "ball"]), ("flat", ["grid", "mesh"])] {
+        let at = |folder: &str| images.path().join(kind).join(folder);
+        let files: Vec<_> = std::fs::read_dir(images.path().join(class)).unwrap().map(|file| file.unwrap().path()).collect();
+        for (n, file) in files.into_iter().enumerate() {
+            let folder = at(if n % 2 == 0 { class } else { other });
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::rename(file, folder.join(format!("{n}.png"))).unwrap();
+        }
+        std::fs::remove_dir(images.path().join(class)).unwrap();
+    }
+    let mut world = World::on(images.path());
+    world.harness.state_mut().turn_to(Page::Train);
+    world.until("it is judged", |app| app.desk().recognising().report().is_some() && !app.desk().jobs().is_busy());
+    world.step();
+    assert!(world.shows("4 folders inside those of classes, such as grid, are taken for single objects"));
+}
+
+#[test]
 fn what_is_compared_is_chosen_and_stays_with_the_library() {
     let images = tempfile::tempdir().unwrap();
     let mut world = recognised(images.path());

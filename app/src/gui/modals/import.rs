@@ -290,10 +290,9 @@ fn table_of(plan: &ImportPlan, chosen: usize) -> Option<PathBuf> {
 
 /// What would not be taken in, by reason.
 fn skipped_ui(ui: &mut Ui, plan: &ImportPlan) {
-    if plan.skipped.is_empty() {
-        return;
+    if !plan.skipped.is_empty() {
+        heading_ui(ui, "Not taken in");
     }
-    heading_ui(ui, "Not taken in");
     for (why, n) in &plan.skipped_by_reason {
         ui.label(format!("{}: {}", plural(*n, "file"), reason(why))).on_hover_ui(|ui| {
             let of_it = plan.skipped.iter().filter(|file| file.reason == *why);
@@ -305,6 +304,8 @@ fn skipped_ui(ui: &mut Ui, plan: &ImportPlan) {
             }
         });
     }
+    ui.add_space(4.0);
+    ui.label(RichText::new("Copies and damaged pictures are found while files are read, and listed then.").small().weak());
 }
 
 /// A few pictures of the folder, and how each was understood; `table` is the place of the table
