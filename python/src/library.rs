@@ -261,10 +261,10 @@ impl Library {
         };
         let labels = labels.map(source).transpose()?;
         let report = self.with(py, told, |library, progress| {
-            let is_unsaid = labels.is_none() && exclude.is_empty();
-            let before = if is_unsaid { ImportOptions::of_folder(hold(library).state(), &folder) } else { None };
-            let said = || ImportOptions { labels: labels.unwrap_or_default(), exclude, ..ImportOptions::default() };
-            let options = before.unwrap_or_else(said);
+            let known = folder.canonicalize().ok().filter(|_| labels.is_none());
+            let before = known.and_then(|folder| ImportOptions::of_folder(hold(library).state(), &folder)).unwrap_or_default();
+            let exclude = if exclude.is_empty() { before.exclude } else { exclude };
+            let options = ImportOptions { labels: labels.unwrap_or(before.labels), exclude, masks: before.masks };
             let report = import(library, &folder, &options, progress)?;
             if !report.cancelled {
                 Self::complete(library, progress)?;

@@ -168,6 +168,40 @@ fn further_files_of_the_same_bytes_go_to_the_bin_at_once() {
 }
 
 #[test]
+fn files_that_went_to_the_bin_one_after_another_come_back_in_turn() {
+    let images = tempfile::tempdir().unwrap();
+    let at = |name: &str| images.path().join(name);
+    for i in 0..2 {
+        squares(i).save(at(&format!("{i}.png"))).unwrap();
+        std::fs::copy(at(&format!("{i}.png")), at(&format!("{i}-copy.png"))).unwrap();
+    }
+    let mut world = World::on(images.path());
+    world.ctrl(Key::Num7);
+    world.step();
+    world.click("Find copies");
+    world.until("they are found", |app| app.desk().near_copies().groups().len() == 2);
+    world.rest();
+    for left in [1, 0] {
+        world.click_containing("To the bin: ");
+        world.step();
+        world.click("Move to the bin");
+        world.until("a group is gone", |app| app.desk().near_copies().groups().len() == left);
+        world.rest();
+    }
+    let state = world.state().clone();
+    assert_eq!(world.app().desk().near_copies().binned_since(&state), 2);
+    let there =
+        || (0..2).map(|i| [format!("{i}.png"), format!("{i}-copy.png")].iter().filter(|name| at(name).exists()).count()).sum::<usize>();
+    for (files, groups) in [(3, 1), (4, 2)] {
+        world.ctrl(Key::Z);
+        world.until("a group is back", |app| app.desk().near_copies().groups().len() == groups);
+        world.rest();
+        assert_eq!(there(), files);
+    }
+    assert_eq!(world.state().history().len(), state.history().len());
+}
+
+#[test]
 fn one_of_two_files_of_the_same_bytes_goes_to_the_bin() {
     let images = tempfile::tempdir().unwrap();
     let at = |name: &str| images.path().join(name);
@@ -225,6 +259,16 @@ fn copies_that_may_be_other_views_of_one_object_are_told() {
     world.until("they are found", |app| app.desk().near_copies().groups().len() == 2);
     world.rest();
     assert!(world.shows("1 of them may be other views of one object"));
+    // What would be lost with a copy is told, and by which distance the list was found.
+    let copy = groups(&world)[0][1];
+    let captions = vec![tessera_core::library::event::Caption { text: "a pear".into(), by_user: true }];
+    world.run(tessera::command::Command::Caption(copy, captions));
+    world.until("it has a caption", |app| !app.desk().state().unwrap().image(copy).unwrap().captions.is_empty());
+    world.rest();
+    assert!(world.shows("Captions of 1 image go with them: the best of their group has none"));
+    world.click("Identical");
+    assert!(world.shows("These were found at Near: press Find copies to find those at Identical"));
+    world.click("Near");
     let first = world.app().desk().near_copies().groups()[0].views;
     assert_eq!(world.shows("; or another view of pear/one"), first == 1);
     world.key(Key::ArrowDown);

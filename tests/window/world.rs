@@ -14,7 +14,7 @@ use tessera::command::Command;
 use tessera::gui::App;
 use tessera::gui::dialogs::{Dialogs, Scripted};
 use tessera::session::Session;
-use tessera::session::bin::Bin;
+use tessera::session::bin::{Bin, Returned};
 use tessera_core::library::state::State;
 use tessera_core::progress::Progress;
 
@@ -40,9 +40,18 @@ impl Bin for FolderBin {
         std::fs::rename(path, self.0.join(name)).map_err(|error| error.to_string())
     }
 
-    fn put_back(&self, files: &[PathBuf], _: &Progress) -> Vec<(PathBuf, String)> {
-        let back = |file: &PathBuf| std::fs::rename(self.0.join(file.file_name().unwrap()), file);
-        files.iter().filter_map(|file| back(file).err().map(|error| (file.clone(), error.to_string()))).collect()
+    fn put_back(&self, files: &[(PathBuf, u64)], _: &Progress) -> Vec<Returned> {
+        let one = |(file, _): &(PathBuf, u64)| {
+            let there = self.0.join(file.file_name().unwrap());
+            match (there.exists(), file.exists()) {
+                (false, _) => Returned::NotThere,
+                (true, true) => Returned::Refused("another file lies there".into()),
+                (true, false) => {
+                    std::fs::rename(there, file).map_or_else(|error| Returned::Refused(error.to_string()), |()| Returned::Back)
+                }
+            }
+        };
+        files.iter().map(one).collect()
     }
 }
 

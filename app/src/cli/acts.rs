@@ -16,7 +16,7 @@ use super::library_args::{Forget, Images, OfLibrary, Relocate, Remove};
 use super::output::{Failures, Output};
 use super::{AlreadyPrinted, Done, Usage};
 use crate::command::Clearance;
-use crate::session::bin::taken;
+use crate::session::bin::{PutBack, taken};
 
 /// Prints the event of the last act, or that nothing changed.
 pub(super) fn tell(librarian: &Librarian<'_>, library: &Library, event: Option<EventId>) {
@@ -74,9 +74,17 @@ pub(super) fn step(librarian: &Librarian<'_>, arguments: &OfLibrary, which: Hist
             HistoryStep::Undo if act.is_with_files() => {
                 let files = taken(&before, library.state());
                 drop(library);
-                let put_back = librarian.out.watched(librarian.session.progress(), || librarian.session.put_back(shared, &files))?;
+                let (session, out) = (librarian.session, librarian.out);
+                // The act is undone, whatever becomes of the files.
+                let put_back = out.watched(session.progress(), || session.put_back(shared, &files)).unwrap_or_else(|error| {
+                    out.complain(&error.to_string());
+                    ended = Done::Partly;
+                    PutBack::default()
+                });
                 library = hold(shared);
-                ended = complain_of(librarian.out, &put_back.left);
+                if let Done::Partly = complain_of(out, &put_back.left) {
+                    ended = Done::Partly;
+                }
                 more.insert("put_back".to_owned(), json!(put_back.files.iter().map(|file| in_json(file)).collect::<Vec<_>>()));
                 more.insert("left".to_owned(), left_in_json(&put_back.left));
                 format!("; {} put back from the bin", count(put_back.files.len(), "file"))

@@ -41,6 +41,14 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<D
             out.note(&format!("{} of these {words}", count(views, "image")));
         }
         if arguments.keep_best {
+            let lost = |group: &Vec<Copy>| group.iter().filter(|copy| state.would_lose_captions(group[0].image, copy.image)).count();
+            let lost: usize = found.groups.iter().map(lost).sum();
+            if lost > 0 {
+                out.note(&format!(
+                    "{} had captions, of which the image that is kept has none; `undo` brings them back.",
+                    count(lost, "removed file")
+                ));
+            }
             return keep_best(librarian, library, &found, arguments.to_bin);
         }
         let shown = &found.groups[..found.groups.len().min(arguments.k.unwrap_or(usize::MAX))];

@@ -205,7 +205,7 @@ fn note_table(librarian: &Librarian<'_>, folder: &Path, options: &ImportOptions,
     let Ok(plan) = plan else { return };
     if let Some(table) = plan.captions_table().filter(|table| table.matched > 0) {
         let (path, images) = (display(&table.path), count(table.matched, "image"));
-        out.note(&format!("{path} has captions or labels of {images} and was not read; import with --captions {path} to read it"));
+        out.note(&format!("{path} has captions or labels of {images} and was not read; import with --captions to read it"));
     }
 }
 

@@ -20,8 +20,10 @@ const COLUMN: usize = 48;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import, mut failures: Failures<'_>) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
+    // How folders were imported before is all that the library is asked for, so it need not be free.
     let place = librarian.named(&arguments.library);
-    let state = if place.exists() { Some(librarian.with(&place, |library| Ok(library.state().clone()))?) } else { None };
+    let reader = session.clone().reading_only(true);
+    let state = if arguments.labels.is_none() { reader.open_library(&place).ok().map(|library| library.state().clone()) } else { None };
     let mut plans = Vec::new();
     for folder in &arguments.folders {
         let options = options(arguments, state.as_ref(), folder);
@@ -41,17 +43,21 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import, mut failu
     Ok(Done::Whole)
 }
 
-/// How a folder is imported: as it is said, or else as it was before.
+/// How a folder is imported: as it is said, and what is not said as it was before. Labels that are
+/// said begin anew.
 pub(super) fn options(arguments: &args::Import, state: Option<&State>, folder: &Path) -> ImportOptions {
+    let folder = folder.canonicalize().ok().filter(|_| arguments.labels.is_none());
+    let before = folder.zip(state).and_then(|(folder, state)| ImportOptions::of_folder(state, &folder)).unwrap_or_default();
     let masks = arguments.masks.map(|masks| match masks {
         args::Masks::Auto => Masks::Auto,
         args::Masks::Keep => Masks::Keep,
         args::Masks::LeaveOut => Masks::LeaveOut,
     });
-    let (labels, exclude) = (arguments.labels, arguments.exclude.clone());
-    let is_unsaid = labels.is_none() && masks.is_none() && exclude.is_empty();
-    let before = state.filter(|_| is_unsaid).and_then(|state| ImportOptions::of_folder(state, folder));
-    before.unwrap_or_else(|| ImportOptions { labels: labels.unwrap_or_default(), exclude, masks: masks.unwrap_or_default() })
+    ImportOptions {
+        labels: arguments.labels.unwrap_or(before.labels),
+        exclude: if arguments.exclude.is_empty() { before.exclude } else { arguments.exclude.clone() },
+        masks: masks.unwrap_or(before.masks),
+    }
 }
 
 /// Where classes come from, as the command line writes it.

@@ -39,7 +39,8 @@ pub(super) fn window_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
 /// Paints the notices. Escape closes the newest one, unless it has another meaning at the moment.
 fn toasts_ui(ui: &Ui, pages: &Pages, panel: &mut Panel<'_>) {
     let ctx = ui.ctx();
-    let last = panel.state().and_then(|state| state.history().last()).map(|act| act.id);
+    let acts = panel.state().filter(|state| panel.desk.near_copies().binned_since(state) == 0);
+    let last = acts.and_then(|state| state.history().last()).map(|act| act.id);
     if panel.view.toasts.ui(ctx, last) {
         panel.requests.push(Request::Command(Command::Undo));
     }

@@ -1,7 +1,8 @@
 //! Images that are removed together with their files: these go to the bin of the system, are never
 //! deleted, and come back from there with an undo.
 
-use std::collections::{HashMap, HashSet};
+#[cfg(not(target_os = "macos"))]
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -11,12 +12,14 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::{hold, holds};
-use tessera_core::library::state::{Image, Place, State};
+#[cfg(not(target_os = "macos"))]
+use tessera_core::library::spellings;
+use tessera_core::library::state::{Image, State};
 use tessera_core::plural::count;
 use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
 #[cfg(not(target_os = "macos"))]
-use trash::TrashItem;
+use trash::{TrashItem, TrashItemSize};
 
 use super::Session;
 use crate::command::Clearance;
@@ -74,9 +77,20 @@ pub trait Bin: Send + Sync {
     /// Why it could not be moved, in words; it is where it was then.
     fn take(&self, path: &Path) -> std::result::Result<(), String>;
 
-    /// Puts files back where they were taken from; of several from one place the last that was.
-    /// Nothing that lies there is overwritten. Returns those that it did not put back, and why.
-    fn put_back(&self, files: &[PathBuf], progress: &Progress) -> Vec<(PathBuf, String)>;
+    /// Puts files of these lengths back where they were taken from; of several from one place the
+    /// last that was. Nothing that lies there is overwritten. Tells of each what became of it.
+    fn put_back(&self, files: &[(PathBuf, u64)], progress: &Progress) -> Vec<Returned>;
+}
+
+/// What became of a file that a bin was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Returned {
+    /// It is where it was.
+    Back,
+    /// The bin has no file of this length from there.
+    NotThere,
+    /// Why it was not put back, in words.
+    Refused(String),
 }
 
 /// The bin of the system.
@@ -84,45 +98,72 @@ pub struct SystemBin;
 
 impl Bin for SystemBin {
     fn take(&self, path: &Path) -> std::result::Result<(), String> {
-        trash::delete(path).map_err(|error| {
-            let why = match &error {
-                #[cfg(all(unix, not(target_os = "macos")))]
-                trash::Error::FileSystem { path, source } => format!("{}: {source}", display(path)),
-                trash::Error::Unknown { description } | trash::Error::Os { description, .. } => description.clone(),
-                other => other.to_string(),
-            };
-            format!("this system has no bin that takes it ({why})")
-        })
+        trash::delete(path).map_err(|error| format!("this system has no bin that takes it ({})", words(&error)))
     }
 
     #[cfg(not(target_os = "macos"))]
-    fn put_back(&self, files: &[PathBuf], progress: &Progress) -> Vec<(PathBuf, String)> {
+    fn put_back(&self, files: &[(PathBuf, u64)], progress: &Progress) -> Vec<Returned> {
         let mut there = match trash::os_limited::list() {
             Ok(there) => there,
-            Err(error) => return files.iter().map(|file| (file.clone(), format!("the bin cannot be read ({error})"))).collect(),
+            Err(error) => return vec![Returned::Refused(format!("the bin cannot be read ({})", words(&error))); files.len()],
         };
         there.sort_by_key(|item| item.time_deleted);
-        let mut newest: HashMap<PathBuf, TrashItem> = there.into_iter().map(|item| (item.original_path(), item)).collect();
-        let mut one = |file: &PathBuf| {
-            progress.step().map_err(|_| "it was stopped before".to_owned())?;
-            let item = newest.remove(&in_bin(file)).ok_or("it is not in the bin any more")?;
-            trash::os_limited::restore_all([item]).map_err(|error| error.to_string())
+        let mut by_place: HashMap<PathBuf, Vec<TrashItem>> = HashMap::new();
+        for item in there {
+            by_place.entry(plain(item.original_path())).or_default().push(item);
+        }
+        let mut one = |(file, length): &(PathBuf, u64)| {
+            if progress.step().is_err() {
+                return Returned::Refused("it was stopped before".to_owned());
+            }
+            let is_it = |item: &TrashItem| trash::os_limited::metadata(item).is_ok_and(|meta| meta.size == TrashItemSize::Bytes(*length));
+            let items = spellings(file).map(plain).find(|place| by_place.contains_key(place)).and_then(|place| by_place.get_mut(&place));
+            let found = items.and_then(|items| items.iter().rposition(is_it).map(|at| items.remove(at)));
+            found.map_or(Returned::NotThere, |item| give_back(item, file))
         };
-        files.iter().filter_map(|file| one(file).err().map(|why| (file.clone(), why))).collect()
+        files.iter().map(&mut one).collect()
     }
 
     #[cfg(target_os = "macos")]
-    fn put_back(&self, files: &[PathBuf], _: &Progress) -> Vec<(PathBuf, String)> {
+    fn put_back(&self, files: &[(PathBuf, u64)], _: &Progress) -> Vec<Returned> {
         const WHY: &str = "programs cannot take files from the bin of this system; put it back by *Put Back* there";
-        files.iter().map(|file| (file.clone(), WHY.to_owned())).collect()
+        vec![Returned::Refused(WHY.to_owned()); files.len()]
     }
 }
 
-/// The place that the bin has of a file: that of its folder, whatever links lead there.
+/// What went wrong with the bin of the system.
+fn words(error: &trash::Error) -> String {
+    match error {
+        #[cfg(all(unix, not(target_os = "macos")))]
+        trash::Error::FileSystem { path, source } => format!("{}: {source}", display(path)),
+        trash::Error::Unknown { description } | trash::Error::Os { description, .. } => description.clone(),
+        other => other.to_string(),
+    }
+}
+
 #[cfg(not(target_os = "macos"))]
-fn in_bin(file: &Path) -> PathBuf {
-    let place = || Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?));
-    place().unwrap_or_else(|| file.to_owned())
+fn give_back(item: TrashItem, to: &Path) -> Returned {
+    let is_free = to.symlink_metadata().is_err();
+    match trash::os_limited::restore_all([item]) {
+        Ok(()) => Returned::Back,
+        Err(trash::Error::RestoreCollision { .. }) => Returned::Refused("another file lies there".to_owned()),
+        Err(error) => {
+            // An attempt that failed may have left an empty file in its place.
+            if is_free && fs::metadata(to).is_ok_and(|meta| meta.len() == 0) {
+                let _ = fs::remove_file(to);
+            }
+            Returned::Refused(format!("the bin does not give it back ({})", words(&error)))
+        }
+    }
+}
+
+/// A path without the sign of long paths that Windows puts before canonical ones.
+#[cfg(not(target_os = "macos"))]
+fn plain(path: PathBuf) -> PathBuf {
+    if !cfg!(windows) {
+        return path;
+    }
+    path.to_str().and_then(|text| text.strip_prefix(r"\\?\")).map(PathBuf::from).unwrap_or(path)
 }
 
 impl Session {
@@ -166,25 +207,32 @@ impl Session {
         Ok(binned)
     }
 
-    /// Puts files of images back from the bin, to where they were.
+    /// Puts files of images back from the bin, to where they were. Those that never went there are
+    /// left alone.
     ///
     /// # Errors
     /// As [`Library::note_files`].
     pub fn put_back(&self, library: &Mutex<Library>, files: &[(ItemId, PathBuf)]) -> Result<PutBack> {
-        let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
-        self.progress.begin("Putting files back", files.len() as u64);
-        let left = self.bin.put_back(&paths, &self.progress);
-        let mut put_back = PutBack { files: Vec::new(), left };
-        let not: HashSet<PathBuf> = put_back.left.iter().map(|(path, _)| path.clone()).collect();
-        for (image, path) in files.iter().filter(|(_, path)| !not.contains(path)) {
-            hold(library).note_files(*image)?;
-            let state = hold(library).state().clone();
-            let is_place = |place: &&Place| state.full_path(place) == *path;
-            if state.image(*image).and_then(|image| image.places.iter().find(is_place)).is_some_and(|place| holds(path, place)) {
-                put_back.files.push(path.clone());
-            } else {
-                put_back.left.push((path.clone(), "what came back from the bin holds other bytes than the image".to_owned()));
-            }
+        let state = hold(library).state().clone();
+        let place_of = |image: ItemId, path: &PathBuf| state.image(image)?.places.iter().find(|place| state.full_path(place) == *path);
+        let wanted = files.iter().filter_map(|(image, path)| Some((*image, path, place_of(*image, path)?)));
+        let wanted: Vec<_> = wanted.filter(|(_, path, place)| !holds(path, place)).collect();
+        self.progress.begin("Putting files back", wanted.len() as u64);
+        let asked: Vec<(PathBuf, u64)> = wanted.iter().map(|(_, path, place)| ((*path).clone(), place.bytes)).collect();
+        let mut put_back = PutBack::default();
+        for ((image, path, place), returned) in wanted.into_iter().zip(self.bin.put_back(&asked, &self.progress)) {
+            let why = match returned {
+                Returned::Back if holds(path, place) => {
+                    hold(library).note_files(image)?;
+                    put_back.files.push(path.clone());
+                    continue;
+                }
+                Returned::NotThere if path.exists() => continue,
+                Returned::Back => "what came back from the bin holds other bytes than the image".to_owned(),
+                Returned::NotThere => "it is not in the bin any more".to_owned(),
+                Returned::Refused(why) => why,
+            };
+            put_back.left.push((path.clone(), why));
         }
         Ok(put_back)
     }
@@ -213,7 +261,11 @@ impl Session {
     }
 }
 
+/// Why a file stays whose image an undo has brought back.
+const BACK: &str = "the image was brought back meanwhile";
+
 fn remove_to_bin(library: &Mutex<Library>, clearances: &[Clearance], bin: &dyn Bin, progress: &Progress) -> Result<Binned> {
+    let is_back = |image: &Image| hold(library).state().image(image.id).is_some_and(|image| image.is_live());
     let mut binned = Binned::default();
     hold(library).check_writable()?;
     let state = hold(library).state().clone();
@@ -237,13 +289,19 @@ fn remove_to_bin(library: &Mutex<Library>, clearances: &[Clearance], bin: &dyn B
     progress.begin("Moving files to the bin", images.len() as u64);
     for image in images.iter().filter_map(|image| state.image(*image)) {
         progress.step()?;
-        if hold(library).state().image(image.id).is_some_and(|image| image.is_live()) {
-            binned.left.push((state.path_of(image).unwrap_or_default(), "the image was brought back meanwhile".to_owned()));
+        if is_back(image) {
+            binned.left.push((state.path_of(image).unwrap_or_default(), BACK.to_owned()));
             continue;
         }
         for place in image.places.iter().filter(|place| place.here) {
             let path = state.full_path(place);
             match if holds(&path, place) { bin.take(&path) } else { Err("it does not hold the image any more".to_owned()) } {
+                // An undo that came meanwhile has not found it in the bin.
+                Ok(()) if is_back(image) => {
+                    let returned = bin.put_back(&[(path.clone(), place.bytes)], progress);
+                    let why = if returned == [Returned::Back] { BACK } else { "the image was brought back, its file is in the bin" };
+                    binned.left.push((path, why.to_owned()));
+                }
                 Ok(()) => binned.moved.push(path),
                 Err(why) => binned.left.push((path, why)),
             }
@@ -252,14 +310,14 @@ fn remove_to_bin(library: &Mutex<Library>, clearances: &[Clearance], bin: &dyn B
     Ok(binned)
 }
 
-/// The files that an undo is to put back: those of the images that it brought back which are not
-/// there. Of files that were not there before either none is asked for, as long as another is.
+/// The files of images that an undo has brought back, which may be in the bin: those that were
+/// there when the images were removed, or all of an image of which none is known to be there.
 pub fn taken(before: &State, after: &State) -> Vec<(ItemId, PathBuf)> {
     let came_back = after.images().filter(|image| before.image(image.id).is_some_and(|before| !before.is_live()));
     let files_of = |image: &Arc<Image>| {
-        let is_one_there = image.places.iter().any(|place| after.full_path(place).exists());
-        let may_be_in_bin = image.places.iter().filter(|place| place.here || !is_one_there).map(|place| after.full_path(place));
-        may_be_in_bin.filter(|file| !file.exists()).map(|file| (image.id, file)).collect::<Vec<_>>()
+        let is_here = image.is_here();
+        let places = image.places.iter().filter(|place| place.here || !is_here);
+        places.map(|place| (image.id, after.full_path(place))).collect::<Vec<_>>()
     };
     came_back.flat_map(files_of).collect()
 }

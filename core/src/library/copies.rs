@@ -73,6 +73,12 @@ impl State {
         one != other && object(one).is_some_and(|of_one| object(other) == Some(of_one))
     }
 
+    /// Whether `other` has captions, of which `kept` has none: they are lost with it.
+    pub fn would_lose_captions(&self, kept: ItemId, other: ItemId) -> bool {
+        let has = |image| self.image(image).is_some_and(|image| !image.captions.is_empty());
+        !has(kept) && has(other)
+    }
+
     /// Whether the user said that two images are no copies of each other.
     pub fn are_no_copies(&self, one: ItemId, other: ItemId) -> bool {
         self.image(one.min(other)).is_some_and(|image| image.not_copies.contains(&one.max(other)))

@@ -15,6 +15,8 @@ use crate::session::desk::view::{Notice, Tone};
 
 pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.heading("History");
+    // So often an undo puts files back from the bin before one takes back the last act.
+    let binned = panel.state().map_or(0, |state| panel.desk.near_copies().binned_since(state));
     let (done, undone) = panel
         .state()
         .map(|state| {
@@ -23,13 +25,21 @@ pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         })
         .unwrap_or_default();
     ui.horizontal(|ui| {
-        if ui.add_enabled(!done.is_empty(), egui::Button::new("Undo").shortcut_text(Action::Undo.key_words(ui.ctx()))).clicked() {
+        if ui
+            .add_enabled(!done.is_empty() || binned > 0, egui::Button::new("Undo").shortcut_text(Action::Undo.key_words(ui.ctx())))
+            .clicked()
+        {
             panel.ask(Command::Undo);
         }
         if ui.add_enabled(!undone.is_empty(), egui::Button::new("Redo").shortcut_text(Action::Redo.key_words(ui.ctx()))).clicked() {
             panel.ask(Command::Redo);
         }
     });
+    if binned > 0 {
+        ui.label(
+            RichText::new(format!("Files went to the bin {} after the last act; Undo puts them back first.", count(binned, "time"))).weak(),
+        );
+    }
     if done.is_empty() && undone.is_empty() {
         ui.label(RichText::new("Nothing was done yet.").weak());
     }
@@ -53,7 +63,8 @@ pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                         n => format!("Press to take back everything after this: {}", count(n, "act")),
                     };
                     let pressed = row_ui(ui, egui::Button::selectable(after == 0, words)).on_hover_text(hover).clicked();
-                    (0..if pressed { after } else { 0 }).for_each(|_| panel.ask(Command::Undo));
+                    let undos = if pressed && after > 0 { after + binned } else { 0 };
+                    (0..undos).for_each(|_| panel.ask(Command::Undo));
                 }
             }
         },

@@ -135,6 +135,11 @@ impl CopiesView {
             if groups.is_empty() {
                 return;
             }
+            let of = |wanted: f64| DISTANCES.iter().find(|(distance, ..)| *distance == wanted).map_or("another distance", |(_, name, _)| *name);
+            if let Some(found) = panel.desk.near_copies().distance().filter(|found| *found != self.distance) {
+                let words = format!("These were found at {}: press Find copies to find those at {}", of(found), of(self.distance));
+                ui.colored_label(ui.visuals().warn_fg_color, words);
+            }
             let files: usize = groups.iter().map(|group| group.files).sum();
             ui.label(RichText::new(format!("{} of {}", count(groups.len(), "group"), count(files, "file"))).strong());
             let further: usize = groups.iter().map(|group| group.files - group.images.len()).sum();
@@ -160,6 +165,12 @@ impl CopiesView {
                 let words = format!("{} of them may be other views of one object", grouped(views));
                 let hover = "Folders or names say that they show the same object as the best of their group: look at them first, and press N \
                              where one is no copy";
+                ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text(hover);
+            }
+            let captioned: usize = groups.iter().map(|group| group.captioned).sum();
+            if captioned > 0 {
+                let words = format!("Captions of {} go with them: the best of their group has none", count(captioned, "image"));
+                let hover = "They are not found by their captions once they are removed: write one under the best, or keep another image";
                 ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text(hover);
             }
             let hover = "Files of images that are removed here are moved to the bin of the system, from which an undo puts them back. \

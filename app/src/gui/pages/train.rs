@@ -53,17 +53,19 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(report: &Arc<Report>, text: &str, state: Option<&State>) -> Self {
+    fn new(report: &Arc<Report>, text: &str, folders: Option<String>) -> Self {
         let filter = NameFilter::new(text);
         let mut worst = worst(report);
         let classes: Vec<usize> = (0..report.classes.len()).filter(|class| filter.fits(&report.classes[*class])).collect();
         let matrix = chosen(report, &worst, &filter, MATRIX);
         let fits = |class: usize| classes.binary_search(&class).is_ok();
         worst.retain(|one| fits(one.truth) || fits(one.given));
-        let images = state.into_iter().flat_map(State::images);
-        let folders = folders_as_objects(images.filter_map(|image| Some((image.folder.label.as_deref()?, image.folder.group.as_deref()))));
         Self { report: Arc::clone(report), filter: text.to_owned(), scores: report.class_scores(), worst, matrix, classes, folders }
     }
+}
+
+fn folders_of(state: &State) -> Option<String> {
+    folders_as_objects(state.images().filter_map(|image| Some((image.folder.label.as_deref()?, image.folder.group.as_deref()))))
 }
 
 impl PageUi for TrainView {
@@ -124,7 +126,12 @@ impl PageUi for TrainView {
         };
         let mut show = None;
         if self.shown.as_ref().is_none_or(|shown| !Arc::ptr_eq(&shown.report, &report) || shown.filter != self.filter) {
-            self.shown = Some(Shown::new(&report, &self.filter, panel.state()));
+            let before = self.shown.take().filter(|shown| Arc::ptr_eq(&shown.report, &report));
+            let folders = match before {
+                Some(shown) => shown.folders,
+                None => panel.state().and_then(folders_of),
+            };
+            self.shown = Some(Shown::new(&report, &self.filter, folders));
         }
         let (shown, filter) = (self.shown.as_ref(), &mut self.filter);
         let Some(shown) = shown else { return };

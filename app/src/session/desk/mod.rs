@@ -46,7 +46,6 @@ use tessera_core::library::state::State;
 use super::Session;
 use crate::command::{Command, Written};
 use crate::job::JobKind;
-use crate::session::bin::taken;
 use clusters::Clusters;
 pub use context::NOTHING_OPEN;
 use context::{Context, Event, Next};
@@ -397,14 +396,14 @@ fn undo(ctx: &mut Context) {
             return vec![note(NOT_WHOLE).into()];
         }
         let before = library.state().clone();
-        let mut files = Vec::new();
+        let mut is_with_files = false;
         let acted = library_act::act(
             library,
             |library| library.undo(),
-            |undone, library| {
+            |undone, _| {
                 Some(match undone {
                     Some((act, _)) if act.is_with_files() => {
-                        files = taken(&before, library.state());
+                        is_with_files = true;
                         done(format!("Undone: {}", act.words)).into()
                     }
                     Some((act, _)) => done(format!("Undone: {}; Ctrl+Shift+Z does it again", act.words)).into(),
@@ -413,8 +412,8 @@ fn undo(ctx: &mut Context) {
             },
         );
         let mut told = acted.told;
-        if !files.is_empty() {
-            told.push(near_copies::Message::Undone(files).into());
+        if is_with_files {
+            told.push(near_copies::Message::Undone(Box::new((before, library.state().clone()))).into());
         }
         told
     });

@@ -1,6 +1,6 @@
 //! Near copies in the library, as last looked for.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use super::view::{Notice, Tone};
 use crate::command::Clearance;
 use crate::command::ImageQuery;
 use crate::job::JobKind;
+use crate::session::bin::{PutBack, taken};
 
 /// The longer side, in pixels, of pictures whose difference is drawn.
 const COMPARED: u32 = 2048;
@@ -31,8 +32,11 @@ pub struct NearCopies {
     groups: Arc<Vec<CopyGroup>>,
     /// Files that are not there any more.
     gone: HashSet<PathBuf>,
-    /// The files that went to the bin last, of images that stay, and the act before that.
-    binned: Option<(Option<EventId>, Arc<Vec<(ItemId, PathBuf)>>)>,
+    /// Files of images that stay which went to the bin, each time after which act; the last last.
+    binned: Vec<(Option<EventId>, Vec<(ItemId, PathBuf)>)>,
+    /// What is to be put back once that which is being put back is there.
+    waiting: VecDeque<Wanted>,
+    is_putting_back: bool,
     difference: Option<(ItemId, ItemId, Result<Arc<PixelDifference>, String>)>,
 }
 
@@ -46,12 +50,31 @@ pub struct CopyGroup {
     /// Images that show the same object as the first, as folders or names tell: other views of it
     /// may look like copies.
     pub views: usize,
+    /// Images with captions, of which the first has none.
+    pub captioned: usize,
 }
 
 impl CopyGroup {
     /// All images but one.
     pub fn others(&self, kept: ItemId) -> impl Iterator<Item = ItemId> {
         self.images.iter().map(|copy| copy.image).filter(move |image| *image != kept)
+    }
+}
+
+/// Files that are to come back from the bin.
+enum Wanted {
+    /// Those that went there while their images stayed.
+    Files(Vec<(ItemId, PathBuf)>),
+    /// Those of the images that an undo has brought back: the states before and after it.
+    Undone(Box<(State, State)>),
+}
+
+impl Wanted {
+    fn files(self) -> Vec<(ItemId, PathBuf)> {
+        match self {
+            Self::Files(files) => files,
+            Self::Undone(states) => taken(&states.0, &states.1),
+        }
     }
 }
 
@@ -63,8 +86,8 @@ pub(super) enum Message {
     Gone(HashSet<PathBuf>),
     /// Files of images that have others, which lie in the bin now, after this act.
     Binned(Option<EventId>, Vec<(ItemId, PathBuf)>),
-    /// An act was undone with which these files went to the bin.
-    Undone(Vec<(ItemId, PathBuf)>),
+    /// An act was undone with which files went to the bin: the states before and after that.
+    Undone(Box<(State, State)>),
     /// Files that went to the bin may be there again.
     PutBack,
     /// Where an image and a copy of it differ, or why that is not known.
@@ -90,11 +113,19 @@ impl Part for NearCopies {
             }
             Message::Binned(after, files) => {
                 self.gone.extend(files.iter().map(|(_, file)| file.clone()));
-                self.binned = (!files.is_empty()).then(|| (after, Arc::new(files)));
+                if !files.is_empty() {
+                    self.binned.push((after, files));
+                }
                 self.regroup(ctx);
             }
-            Message::Undone(files) => put_back(ctx, Arc::new(files)),
-            Message::PutBack => self.look_for_files(ctx),
+            Message::Undone(states) => self.put_back(ctx, Wanted::Undone(states)),
+            Message::PutBack => {
+                self.is_putting_back = false;
+                self.look_for_files(ctx);
+                if let Some(next) = self.waiting.pop_front() {
+                    self.put_back(ctx, next);
+                }
+            }
             Message::Difference(image, copy, outcome) => self.difference = Some((image, copy, outcome)),
         }
     }
@@ -134,13 +165,43 @@ impl NearCopies {
         Some(outcome.as_ref().map_err(String::as_str))
     }
 
+    /// How often files went to the bin since the last act of the library, while their images
+    /// stayed: so many undos put files back before one takes back that act.
+    pub fn binned_since(&self, state: &State) -> usize {
+        let last = state.history().last().map(|act| act.id);
+        self.binned.iter().rev().take_while(|(after, _)| *after == last).count()
+    }
+
     /// Puts files back that went to the bin after the last act. Returns whether there were any:
     /// only then the last thing that was done is no act of the library.
     pub(super) fn undo(&mut self, ctx: &mut Context) -> bool {
-        let last = ctx.state().and_then(|state| state.history().last()).map(|act| act.id);
-        let Some((_, files)) = self.binned.take_if(|(after, _)| *after == last) else { return false };
-        put_back(ctx, files);
+        if ctx.state().is_none_or(|state| self.binned_since(state) == 0) {
+            return false;
+        }
+        let Some((_, files)) = self.binned.pop() else { return false };
+        self.put_back(ctx, Wanted::Files(files));
         true
+    }
+
+    /// Puts files back from the bin, of which a notice tells.
+    fn put_back(&mut self, ctx: &mut Context, wanted: Wanted) {
+        if std::mem::replace(&mut self.is_putting_back, true) {
+            self.waiting.push_back(wanted);
+            return;
+        }
+        ctx.library_job(JobKind::PutBack, move |session, library| {
+            let files = wanted.files();
+            let notice = match session.put_back(library, &files) {
+                Ok(put_back) if put_back == PutBack::default() => None,
+                Ok(put_back) if put_back.left.is_empty() => Some(done(put_back.in_words())),
+                Ok(put_back) => Some(problem(put_back.in_words())),
+                Err(error) => Some(problem(error)),
+            };
+            let mut told: Vec<super::Message> = vec![super::Message::State(hold(library).state().clone())];
+            told.extend(notice.map(Into::into));
+            told.push(Message::PutBack.into());
+            Ok(super::Message::from(told))
+        });
     }
 
     /// Leaves out images that were removed since, or said to be no copies; they come back with an
@@ -167,7 +228,8 @@ fn present(group: &[Copy], state: &State, gone: &HashSet<PathBuf>) -> Option<Cop
     let mut images: Vec<Copy> = group.iter().filter(is_there).cloned().collect();
     images.dedup_by_key(|copy| copy.image);
     let views = images.iter().filter(|copy| state.may_be_views(best, copy.image)).count();
-    (files > 1).then_some(CopyGroup { images, files, views })
+    let captioned = images.iter().filter(|copy| state.would_lose_captions(best, copy.image)).count();
+    (files > 1).then_some(CopyGroup { images, files, views, captioned })
 }
 
 /// Removes images with their files, of which a notice tells.
@@ -202,17 +264,6 @@ pub(super) fn clear_files(ctx: &mut Context, files: Arc<Vec<(ItemId, PathBuf)>>)
         let last = hold(library).state().history().last().map(|act| act.id);
         let moved: HashSet<PathBuf> = binned.moved.into_iter().collect();
         told.push(Message::Binned(last, files.iter().filter(|(_, file)| moved.contains(file)).cloned().collect()).into());
-        Ok(super::Message::from(told))
-    });
-}
-
-/// Puts files back from the bin, of which a notice tells.
-fn put_back(ctx: &mut Context, files: Arc<Vec<(ItemId, PathBuf)>>) {
-    ctx.library_job(JobKind::PutBack, move |session, library| {
-        let put_back = session.put_back(library, &files)?;
-        let words = put_back.in_words();
-        let mut told = state_and(library, if put_back.left.is_empty() { done(words) } else { problem(words) });
-        told.push(Message::PutBack.into());
         Ok(super::Message::from(told))
     });
 }

@@ -65,9 +65,8 @@ impl ImportOptions {
         Self { labels: labels.unwrap_or_default(), exclude: root.exclude.clone(), masks: masks.unwrap_or_default() }
     }
 
-    /// Those that this folder was imported with; `None` where it was not.
+    /// Those that the folder with this canonical path was imported with; `None` where it was not.
     pub fn of_folder(state: &State, folder: &Path) -> Option<Self> {
-        let folder = fs::canonicalize(folder).ok()?;
         let is_folder = |root: &Root| root.path == folder && !root.is_of_files();
         state.roots().find(|(_, root)| is_folder(root)).map(|(_, root)| Self::of(root))
     }
