@@ -20,7 +20,7 @@ const COLUMN: usize = 48;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import, mut failures: Failures<'_>) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
-    // How folders were imported before is all that the library is asked for, so it need not be free.
+    // Only how folders were imported before is asked for, so the library need not be free.
     let place = librarian.named(&arguments.library);
     let reader = session.clone().reading_only(true);
     let state = if arguments.labels.is_none() { reader.open_library(&place).ok().map(|library| library.state().clone()) } else { None };

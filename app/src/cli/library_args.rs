@@ -32,8 +32,8 @@ pub(super) struct Import {
     /// Folders of images; with --unpack also NORB `-dat.mat` files
     #[arg(required = true, value_name = "FOLDER")]
     pub(super) folders: Vec<PathBuf>,
-    /// Where labels are read from [default: auto; of a folder that was imported before as then, with
-    /// the same --exclude and --masks unless these are given]
+    /// Where labels are read from [default: auto; of a folder that was imported before as then,
+    /// with the same --exclude and --masks unless these are given]
     #[arg(long, value_parser = label_source(Labels::ALL))]
     pub(super) labels: Option<Labels>,
     /// Then read captions and labels from this file: CSV, TSV, JSON lines, COCO or Flickr8k
