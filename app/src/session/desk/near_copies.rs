@@ -25,6 +25,9 @@ use crate::session::bin::{PutBack, taken};
 /// The longer side, in pixels, of pictures whose difference is drawn.
 const COMPARED: u32 = 2048;
 
+/// Files, each with the image that it holds.
+type Files = Vec<(ItemId, PathBuf)>;
+
 /// Near copies, as last looked for.
 #[derive(Default)]
 pub struct NearCopies {
@@ -33,7 +36,7 @@ pub struct NearCopies {
     /// Files that are not there any more.
     gone: HashSet<PathBuf>,
     /// Files of images that stay which went to the bin, each time after which act; the last last.
-    binned: Vec<(Option<EventId>, Vec<(ItemId, PathBuf)>)>,
+    binned: Vec<(Option<EventId>, Files)>,
     /// What is to be put back once that which is being put back is there.
     waiting: VecDeque<Wanted>,
     is_putting_back: bool,
@@ -64,13 +67,13 @@ impl CopyGroup {
 /// Files that are to come back from the bin.
 enum Wanted {
     /// Those that went there while their images stayed.
-    Files(Vec<(ItemId, PathBuf)>),
+    Files(Files),
     /// Those of the images that an undo has brought back: the states before and after it.
     Undone(Box<(State, State)>),
 }
 
 impl Wanted {
-    fn files(self) -> Vec<(ItemId, PathBuf)> {
+    fn files(self) -> Files {
         match self {
             Self::Files(files) => files,
             Self::Undone(states) => taken(&states.0, &states.1),
@@ -85,7 +88,7 @@ pub(super) enum Message {
     /// Files of copies that are not there any more.
     Gone(HashSet<PathBuf>),
     /// Files of images that have others, which lie in the bin now, after this act.
-    Binned(Option<EventId>, Vec<(ItemId, PathBuf)>),
+    Binned(Option<EventId>, Files),
     /// An act was undone with which files went to the bin: the states before and after that.
     Undone(Box<(State, State)>),
     /// Files that went to the bin may be there again.
