@@ -11,6 +11,7 @@ use tessera_core::data::Labels;
 use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
 use tessera_core::library::bonds::Bond;
+use tessera_core::library::clearance::Clearance;
 use tessera_core::library::clusters::ClusterAim;
 use tessera_core::library::event::{Caption, UserLabel};
 use tessera_core::library::fork::Side;
@@ -19,15 +20,6 @@ use tessera_core::library::looks::Look;
 use tessera_core::library::search::Engine;
 use tessera_core::library::suggest::LabelOrder;
 use tessera_core::plural::count;
-
-/// Images that go, and the one that stays in their place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Clearance {
-    /// The image that is kept. Its file must be there for the others to go.
-    pub kept: Option<ItemId>,
-    /// The images that go.
-    pub removed: Vec<ItemId>,
-}
 
 /// Something to be done.
 #[derive(Clone, Debug)]
@@ -83,8 +75,10 @@ pub enum Command {
     Caption(ItemId, Vec<Caption>),
     /// Hide images and their influence.
     Remove(Vec<ItemId>),
-    /// Hide images and move their files to the bin of the system, as long as those that are kept in
-    /// their place are there.
+    /// Hide images in whose place others stay, which take over captions and classes.
+    Clear(Vec<Clearance>),
+    /// As [`Command::Clear`], and move their files to the bin of the system, as long as those that
+    /// are kept in their place are there.
     RemoveToBin(Vec<Clearance>),
     /// Move files to the bin of the system, each one of several files of its image.
     FilesToBin(Arc<Vec<(ItemId, PathBuf)>>),
@@ -391,6 +385,7 @@ impl Command {
                 | Self::Label(..)
                 | Self::Caption(..)
                 | Self::Remove(_)
+                | Self::Clear(_)
                 | Self::RemoveToBin(_)
                 | Self::FilesToBin(_)
                 | Self::Restore(_)

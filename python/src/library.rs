@@ -261,10 +261,7 @@ impl Library {
         };
         let labels = labels.map(source).transpose()?;
         let report = self.with(py, told, |library, progress| {
-            let known = folder.canonicalize().ok().filter(|_| labels.is_none());
-            let before = known.and_then(|folder| ImportOptions::of_folder(hold(library).state(), &folder)).unwrap_or_default();
-            let exclude = if exclude.is_empty() { before.exclude } else { exclude };
-            let options = ImportOptions { labels: labels.unwrap_or(before.labels), exclude, masks: before.masks };
+            let options = ImportOptions::with_earlier(Some(hold(library).state()), &folder, labels, exclude, None);
             let report = import(library, &folder, &options, progress)?;
             if !report.cancelled {
                 Self::complete(library, progress)?;

@@ -150,6 +150,13 @@ fn a_clean_up_is_one_act_that_one_undo_takes_back() {
     assert_eq!(found()["files"], 2);
     world.run(["undo", "lib.tessera"]).ended(0);
     assert_eq!(found(), before);
+    // The one that is kept takes over what was said of its copies.
+    let copy = format!("#{}", group.iter().find(|file| file["image"] != group[0]["image"]).unwrap()["image"]);
+    world.run(["caption", "lib.tessera", &copy, "a boat"]).ended(0);
+    let words = world.run(["duplicates", "lib.tessera", "--keep-best"]).ended(0).stdout;
+    assert!(words.contains("Removed 6 images, 1 caption taken over"), "{words}");
+    let found = world.run(["search", "lib.tessera", "boat", "--json"]).ended(0).object();
+    assert_eq!(found["hits"][0]["image"], group[0]["image"], "{found}");
 }
 
 #[test]

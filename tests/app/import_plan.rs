@@ -81,6 +81,7 @@ fn an_import_does_what_its_dry_run_told() {
         let plan = run(&["--dry-run"]);
         let done = run(&["--report", "r.jsonl"]);
         assert_eq!(plan["images"], json!(done["imported"].as_u64().unwrap() + done["duplicate"].as_u64().unwrap()), "{plan} {done}");
+        assert_eq!(plan["known"], json!(0), "{plan}");
         assert_eq!(plan["masks"], done["masks"], "{done}");
         assert_eq!(plan["skipped"], json!(done["unsupported"].as_u64().unwrap() + done["others"].as_u64().unwrap()), "{done}");
         let listed = reasons(&world, "r.jsonl");
@@ -95,6 +96,8 @@ fn an_import_does_what_its_dry_run_told() {
         classes.dedup();
         let planned: Vec<String> = plan["folders"][0]["classes"].as_object().unwrap().keys().cloned().collect();
         assert_eq!(classes, planned, "{name}");
+        let again = run(&["--dry-run"]);
+        assert_eq!((&again["known"], &again["folders"][0]["known"]), (&plan["images"], &plan["images"]), "{again}");
     }
 }
 

@@ -99,7 +99,7 @@ fn files_of_copies_go_to_the_bin_where_that_is_ticked() {
     world.click("Files to the bin");
     world.click("Remove 2 images and keep the best of each group");
     world.step();
-    assert!(world.shows("Move the files of 2 images to the bin?") && world.state().images().count() == 5);
+    assert!(world.shows("Move 2 files of 2 images to the bin?") && world.state().images().count() == 5);
     world.click("Move to the bin");
     world.until("they are removed", |app| app.desk().near_copies().groups().is_empty());
     world.rest();
@@ -202,6 +202,37 @@ fn files_that_went_to_the_bin_one_after_another_come_back_in_turn() {
 }
 
 #[test]
+fn what_was_not_reached_when_it_was_put_back_is_asked_for_again_by_the_next_undo() {
+    let images = tempfile::tempdir().unwrap();
+    squares(0).save(images.path().join("photo.png")).unwrap();
+    let copies = ["photo-copy.png", "photo-late.png"].map(|name| images.path().join(name));
+    for copy in &copies {
+        std::fs::copy(images.path().join("photo.png"), copy).unwrap();
+    }
+    let mut world = World::on(images.path());
+    world.ctrl(Key::Num7);
+    world.step();
+    world.click("Find copies");
+    world.until("they are found", |app| app.desk().near_copies().groups().len() == 1);
+    world.rest();
+    world.click("Move 2 further files of the same bytes to the bin");
+    world.step();
+    world.click("Move to the bin");
+    world.until("no group is left", |app| app.desk().near_copies().groups().is_empty());
+    world.rest();
+    let there = || [&images.path().join("photo.png"), &copies[0], &copies[1]].iter().filter(|file| file.exists()).count();
+    let acts = world.state().history().len();
+    for files in [2, 3] {
+        world.ctrl(Key::Z);
+        world.until("the group is there again", |app| app.desk().near_copies().groups().len() == 1);
+        world.rest();
+        assert_eq!(there(), files);
+        assert!(world.shows("1 file put back from the bin"));
+    }
+    assert_eq!(world.state().history().len(), acts);
+}
+
+#[test]
 fn one_of_two_files_of_the_same_bytes_goes_to_the_bin() {
     let images = tempfile::tempdir().unwrap();
     let at = |name: &str| images.path().join(name);
@@ -259,13 +290,12 @@ fn copies_that_may_be_other_views_of_one_object_are_told() {
     world.until("they are found", |app| app.desk().near_copies().groups().len() == 2);
     world.rest();
     assert!(world.shows("1 of them may be other views of one object"));
-    // What would be lost with a copy is told, and by which distance the list was found.
+    // The distance by which the list was found is told.
     let copy = groups(&world)[0][1];
     let captions = vec![tessera_core::library::event::Caption { text: "a pear".into(), by_user: true }];
     world.run(tessera::command::Command::Caption(copy, captions));
     world.until("it has a caption", |app| !app.desk().state().unwrap().image(copy).unwrap().captions.is_empty());
     world.rest();
-    assert!(world.shows("Captions of 1 image go with them: the best of their group has none"));
     world.click("Identical");
     assert!(world.shows("These were found at Near: press Find copies to find those at Identical"));
     world.click("Near");
@@ -273,4 +303,9 @@ fn copies_that_may_be_other_views_of_one_object_are_told() {
     assert_eq!(world.shows("; or another view of pear/one"), first == 1);
     world.key(Key::ArrowDown);
     assert_eq!(world.shows("; or another view of pear/one"), first == 0);
+    // The caption of a copy that goes passes to the one that stays.
+    let best = groups(&world)[0][0];
+    world.click("Remove 2 images and keep the best of each group");
+    world.until("none is left", |app| app.desk().near_copies().groups().is_empty());
+    assert_eq!(world.state().image(best).unwrap().captions[0].text, "a pear");
 }

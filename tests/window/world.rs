@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use egui::accesskit::Role;
@@ -27,8 +28,9 @@ pub(crate) struct World {
 /// How long a test waits for a condition, generous for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(400);
 
-/// A bin that is a folder. It takes no file of a name with `stays`.
-struct FolderBin(PathBuf);
+/// A bin that is a folder. It takes no file of a name with `stays`, and is stopped before it gives
+/// back one with `late` for the first time.
+struct FolderBin(PathBuf, AtomicBool);
 
 impl Bin for FolderBin {
     fn take(&self, path: &Path) -> Result<(), String> {
@@ -43,6 +45,9 @@ impl Bin for FolderBin {
     fn put_back(&self, files: &[(PathBuf, u64)], _: &Progress) -> Vec<Returned> {
         let one = |(file, _): &(PathBuf, u64)| {
             let there = self.0.join(file.file_name().unwrap());
+            if file.to_string_lossy().contains("late") && !self.1.swap(true, Ordering::Relaxed) {
+                return Returned::Stopped;
+            }
             match (there.exists(), file.exists()) {
                 (false, _) => Returned::NotThere,
                 (true, true) => Returned::Refused("another file lies there".into()),
@@ -71,7 +76,7 @@ impl World {
     /// A window that keeps everything in a folder, in which settings may lie already.
     pub(crate) fn with(folder: TempDir, size: [f32; 2], dialogs: Box<dyn Dialogs>) -> Self {
         let session = Session::new(2, 0).unwrap().with_data_folder(folder.path().join("data"));
-        let session = session.with_bin(Arc::new(FolderBin(folder.path().join("bin"))));
+        let session = session.with_bin(Arc::new(FolderBin(folder.path().join("bin"), AtomicBool::new(false))));
         let settings = folder.path().join("settings.ron");
         let builder: HarnessBuilder<App> = Harness::builder().with_size(size).allow_missing_glyphs();
         let harness = builder.build_eframe(move |creation| {

@@ -8,6 +8,7 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 use tessera_core::Error;
 use tessera_core::error::display;
+use tessera_core::library::clearance::Clearance;
 use tessera_core::library::event::EventId;
 use tessera_core::library::{Library, hold};
 
@@ -15,7 +16,6 @@ use super::librarian::{Librarian, count, find_all};
 use super::library_args::{Forget, Images, OfLibrary, Relocate, Remove};
 use super::output::{Failures, Output};
 use super::{AlreadyPrinted, Done, Usage};
-use crate::command::Clearance;
 use crate::session::bin::{PutBack, taken};
 
 /// Prints the event of the last act, or that nothing changed.

@@ -1,12 +1,12 @@
 //! `tessera duplicates`.
 
-use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
+use tessera_core::library::clearance::Clearance;
 use tessera_core::library::copies::{Copies, Copy, find_copies};
 use tessera_core::library::state::State;
 use tessera_core::library::{Library, hold};
@@ -15,7 +15,6 @@ use super::Done;
 use super::acts::{clear, tell_with};
 use super::librarian::{Finder, Librarian, count};
 use super::library_args::Duplicates;
-use crate::command::Clearance;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<Done> {
     for (pair, is_said) in [(&arguments.not_copies, true), (&arguments.maybe_copies, false)] {
@@ -35,20 +34,12 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<D
         let distance = arguments.distance;
         let found = out.watched(session.progress(), || session.on_threads(|| find_copies(library, distance, session.progress())))?;
         let state = hold(library).state().clone();
-        let views: usize = found.groups.iter().map(|group| views_in(&state, group)).sum();
+        let views: usize = found.groups.iter().map(|group| state.views_among(group[0].image, group.iter().map(|copy| copy.image))).sum();
         if views > 0 {
             let words = "may be other views of one object, as folders or names tell; `--not-copies` says that two are no copies";
             out.note(&format!("{} of these {words}", count(views, "image")));
         }
         if arguments.keep_best {
-            let lost = |group: &Vec<Copy>| group.iter().filter(|copy| state.would_lose_captions(group[0].image, copy.image)).count();
-            let lost: usize = found.groups.iter().map(lost).sum();
-            if lost > 0 {
-                out.note(&format!(
-                    "{} had captions, of which the image that is kept has none; `undo` brings them back.",
-                    count(lost, "removed file")
-                ));
-            }
             return keep_best(librarian, library, &found, arguments.to_bin);
         }
         let shown = &found.groups[..found.groups.len().min(arguments.k.unwrap_or(usize::MAX))];
@@ -69,13 +60,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<D
     })
 }
 
-/// Images of a group that may be other views of what its best shows.
-fn views_in(state: &State, group: &[Copy]) -> usize {
-    let best = group[0].image;
-    group.iter().map(|copy| copy.image).collect::<BTreeSet<_>>().into_iter().filter(|image| state.may_be_views(best, *image)).count()
-}
-
-/// Removes all images of each group but its best.
+/// Removes all images of each group but its best, which takes over their captions.
 fn keep_best(librarian: &Librarian<'_>, library: &Mutex<Library>, found: &Copies, to_bin: bool) -> Result<Done> {
     let of = |group: &Vec<Copy>| {
         let kept = group[0].image;
@@ -88,8 +73,7 @@ fn keep_best(librarian: &Librarian<'_>, library: &Mutex<Library>, found: &Copies
         return clear(librarian, library, &cleared);
     }
     let mut library = hold(library);
-    let removed: Vec<ItemId> = cleared.into_iter().flat_map(|clearance| clearance.removed).collect();
-    let event = if removed.is_empty() { None } else { library.set_removed(&removed, true)? };
+    let event = if cleared.is_empty() { None } else { library.clear(&cleared, false)? };
     tell_with(librarian, &library, event, "", serde_json::Map::new());
     Ok(Done::Whole)
 }

@@ -201,7 +201,7 @@ fn note_table(librarian: &Librarian<'_>, folder: &Path, options: &ImportOptions,
         return;
     }
     let (session, out) = (librarian.session, librarian.out);
-    let plan = out.watched(session.progress(), || session.plan_import(folder, options));
+    let plan = out.watched(session.progress(), || session.plan_import(None, folder, options));
     let Ok(plan) = plan else { return };
     if let Some(table) = plan.captions_table().filter(|table| table.matched > 0) {
         let (path, images) = (display(&table.path), count(table.matched, "image"));

@@ -20,14 +20,14 @@ const COLUMN: usize = 48;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import, mut failures: Failures<'_>) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
-    // Only how folders were imported before is asked for, so the library need not be free.
+    // It is only read, so it need not be free.
     let place = librarian.named(&arguments.library);
     let reader = session.clone().reading_only(true);
-    let state = if arguments.labels.is_none() { reader.open_library(&place).ok().map(|library| library.state().clone()) } else { None };
+    let state = reader.open_library(&place).ok().map(|library| library.state().clone());
     let mut plans = Vec::new();
     for folder in &arguments.folders {
         let options = options(arguments, state.as_ref(), folder);
-        plans.push(out.watched(session.progress(), || session.plan_import(folder, &options))?);
+        plans.push(out.watched(session.progress(), || session.plan_import(state.as_ref(), folder, &options))?);
     }
     for skipped in plans.iter().flat_map(|plan| &plan.skipped) {
         failures.line(&skipped.path, skipped.reason, &skipped.detail)?;
@@ -35,7 +35,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import, mut failu
     let sum = |n: fn(&ImportPlan) -> usize| plans.iter().map(n).sum::<usize>();
     out.answer(
         || {
-            json!({"dry_run": true, "images": sum(|plan| plan.images), "masks": sum(|plan| plan.masks),
+            json!({"dry_run": true, "images": sum(|plan| plan.images), "known": sum(|plan| plan.known), "masks": sum(|plan| plan.masks),
                 "skipped": sum(|plan| plan.skipped.len()), "folders": plans.iter().map(|plan| in_json(plan, arguments)).collect::<Vec<_>>()})
         },
         || plans.iter().map(|plan| in_words(plan, arguments)).collect::<Vec<_>>().join("\n"),
@@ -46,18 +46,12 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import, mut failu
 /// How a folder is imported: as it is said, and what is not said as it was before. Labels that are
 /// said begin anew.
 pub(super) fn options(arguments: &args::Import, state: Option<&State>, folder: &Path) -> ImportOptions {
-    let folder = folder.canonicalize().ok().filter(|_| arguments.labels.is_none());
-    let before = folder.zip(state).and_then(|(folder, state)| ImportOptions::of_folder(state, &folder)).unwrap_or_default();
     let masks = arguments.masks.map(|masks| match masks {
         args::Masks::Auto => Masks::Auto,
         args::Masks::Keep => Masks::Keep,
         args::Masks::LeaveOut => Masks::LeaveOut,
     });
-    ImportOptions {
-        labels: arguments.labels.unwrap_or(before.labels),
-        exclude: if arguments.exclude.is_empty() { before.exclude } else { arguments.exclude.clone() },
-        masks: masks.unwrap_or(before.masks),
-    }
+    ImportOptions::with_earlier(state, folder, arguments.labels, arguments.exclude.clone(), masks)
 }
 
 /// Where classes come from, as the command line writes it.
@@ -85,7 +79,7 @@ fn in_json(plan: &ImportPlan, arguments: &args::Import) -> Value {
         json!({"path": path(&example.path), "class": example.class, "object": example.object, "caption": example.caption_with(chosen),
             "mask_of": example.mask_of.as_deref().map(path)})
     };
-    json!({"folder": path(&plan.root), "images": plan.images, "pairs": plan.pairs, "files": counts(&plan.kinds),
+    json!({"folder": path(&plan.root), "images": plan.images, "known": plan.known, "pairs": plan.pairs, "files": counts(&plan.kinds),
         "labels": source_name(plan), "words": plan.words, "classes": counts(&plan.classes), "objects": plan.objects,
         "unlabelled": plan.unlabelled,
         "sources": plan.sources.iter().map(|source| json!({"labels": source.labels.name(), "images": source.images,
@@ -104,6 +98,9 @@ fn in_words(plan: &ImportPlan, arguments: &args::Import) -> String {
     let mut tell = |title: &str, words: String| lines.push(format!("{title:<13}{words}"));
     tell("Folder", display(&plan.root));
     tell("Images", format!("{} ({})", plan.images, list(&plan.kinds)));
+    if plan.known > 0 {
+        tell("Known", format!("{} of them, read again only if they have changed", plan.known));
+    }
     tell("Understood", plan.words.clone());
     let chosen = source_name(plan);
     for (i, source) in plan.sources.iter().enumerate() {

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tessera_core::ids::ItemId;
+use tessera_core::library::clearance::Clearance;
 use tessera_core::library::event::UserLabel;
 
 use super::dialogs::Purpose;
-use crate::command::{Clearance, Written};
+use crate::command::Written;
 use crate::session::desk::OpenedBackup;
 
 /// A modal window.

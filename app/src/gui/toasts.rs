@@ -90,6 +90,18 @@ impl Toasts {
         }
     }
 
+    /// Closes the notices of acts after `last`, the last act that is not undone; what each took the
+    /// place of comes back.
+    pub fn close_undone(&mut self, last: Option<EventId>) {
+        self.0.retain_mut(|toast| {
+            while toast.notice.undo.is_some_and(|act| last.is_none_or(|last| act > last)) {
+                let Some(before) = toast.earlier.pop() else { return false };
+                (toast.notice, toast.since) = (before, Instant::now());
+            }
+            true
+        });
+    }
+
     /// Closes all: they were of another library.
     pub fn clear(&mut self) {
         self.0.clear();

@@ -39,8 +39,10 @@ pub(super) fn window_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
 /// Paints the notices. Escape closes the newest one, unless it has another meaning at the moment.
 fn toasts_ui(ui: &Ui, pages: &Pages, panel: &mut Panel<'_>) {
     let ctx = ui.ctx();
-    let acts = panel.state().filter(|state| panel.desk.near_copies().binned_since(state) == 0);
-    let last = acts.and_then(|state| state.history().last()).map(|act| act.id);
+    let last = panel.state().and_then(|state| state.history().last()).map(|act| act.id);
+    panel.view.toasts.close_undone(last);
+    // Files that went to the bin after it are put back first.
+    let last = last.filter(|_| panel.state().is_some_and(|state| panel.desk.near_copies().binned_since(state) == 0));
     if panel.view.toasts.ui(ctx, last) {
         panel.requests.push(Request::Command(Command::Undo));
     }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
+use tessera_core::library::clearance::Clearance;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::{hold, holds};
 #[cfg(not(target_os = "macos"))]
@@ -22,7 +23,6 @@ use tessera_core::{Error, Result};
 use trash::{TrashItem, TrashItemSize};
 
 use super::Session;
-use crate::command::Clearance;
 
 /// What was removed and moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub struct PutBack {
     pub files: Vec<PathBuf>,
     /// Files that are not, and why.
     pub left: Vec<(PathBuf, String)>,
+    /// Of these, with their images: files that were not reached before it was stopped.
+    pub stopped: Vec<(ItemId, PathBuf)>,
 }
 
 impl PutBack {
@@ -89,6 +91,8 @@ pub enum Returned {
     Back,
     /// The bin has no file of this length from there.
     NotThere,
+    /// It was not reached before it was stopped.
+    Stopped,
     /// Why it was not put back, in words.
     Refused(String),
 }
@@ -114,7 +118,7 @@ impl Bin for SystemBin {
         }
         let mut one = |(file, length): &(PathBuf, u64)| {
             if progress.step().is_err() {
-                return Returned::Refused("it was stopped before".to_owned());
+                return Returned::Stopped;
             }
             let is_it = |item: &TrashItem| trash::os_limited::metadata(item).is_ok_and(|meta| meta.size == TrashItemSize::Bytes(*length));
             let items = spellings(file).map(plain).find(|place| by_place.contains_key(place)).and_then(|place| by_place.get_mut(&place));
@@ -178,7 +182,7 @@ impl Session {
     /// images and files whose kept image has no file with its bytes.
     ///
     /// # Errors
-    /// As [`Library::remove_with_files`]; [`tessera_core::Error::Cancelled`], after which the files
+    /// As [`Library::clear`]; [`tessera_core::Error::Cancelled`], after which the files
     /// that were not reached are where they were.
     pub fn remove_to_bin(&self, library: &Mutex<Library>, clearances: &[Clearance]) -> Result<Binned> {
         remove_to_bin(library, clearances, &*self.bin, &self.progress)
@@ -200,7 +204,7 @@ impl Session {
                     binned.moved.push(file.clone());
                     hold(library).note_files(*image)?;
                 }
-                Err(Error::Cancelled) => binned.left.push((file.clone(), "it was stopped before".to_owned())),
+                Err(Error::Cancelled) => binned.left.push((file.clone(), STOPPED.to_owned())),
                 Err(error) => binned.left.push((file.clone(), error.to_string())),
             }
         }
@@ -230,6 +234,10 @@ impl Session {
                 Returned::NotThere if path.exists() => continue,
                 Returned::Back => "what came back from the bin holds other bytes than the image".to_owned(),
                 Returned::NotThere => "it is not in the bin any more".to_owned(),
+                Returned::Stopped => {
+                    put_back.stopped.push((image, path.clone()));
+                    STOPPED.to_owned()
+                }
                 Returned::Refused(why) => why,
             };
             put_back.left.push((path.clone(), why));
@@ -261,6 +269,9 @@ impl Session {
     }
 }
 
+/// Why a file is where it was that was not reached.
+const STOPPED: &str = "it was stopped before";
+
 /// Why a file stays whose image an undo has brought back.
 const BACK: &str = "the image was brought back meanwhile";
 
@@ -269,8 +280,9 @@ fn remove_to_bin(library: &Mutex<Library>, clearances: &[Clearance], bin: &dyn B
     let mut binned = Binned::default();
     hold(library).check_writable()?;
     let state = hold(library).state().clone();
-    let mut images = Vec::new();
-    for Clearance { kept, removed } in clearances {
+    let mut cleared = Vec::new();
+    for clearance in clearances {
+        let Clearance { kept, removed } = clearance;
         let kept = kept.and_then(|kept| state.image(kept));
         match kept.filter(|kept| files(&state, kept).next().is_none()) {
             Some(kept) => {
@@ -278,14 +290,15 @@ fn remove_to_bin(library: &Mutex<Library>, clearances: &[Clearance], bin: &dyn B
                 let why = format!("it would be kept, but is not there with its bytes, so {} stay too", count(removed.len(), "other image"));
                 binned.left.push((path, why));
             }
-            None => images.extend(removed),
+            None => cleared.push(clearance.clone()),
         }
     }
+    let images: Vec<ItemId> = cleared.iter().flat_map(|clearance| clearance.removed.iter().copied()).collect();
     binned.removed = images.len();
     if images.is_empty() {
         return Ok(binned);
     }
-    binned.event = hold(library).remove_with_files(&images)?;
+    binned.event = hold(library).clear(&cleared, true)?;
     progress.begin("Moving files to the bin", images.len() as u64);
     for image in images.iter().filter_map(|image| state.image(*image)) {
         progress.step()?;

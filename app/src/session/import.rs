@@ -15,6 +15,7 @@ use tessera_core::library::event::UserLabel;
 use tessera_core::library::features::hash_file;
 use tessera_core::library::import::{ImportOptions, Imported, TableRead, TakenFile, hold, import, import_file, plan};
 use tessera_core::library::relocate::{Relocated, relocate};
+use tessera_core::library::state::State;
 use tessera_core::picture::decode::WHOLE;
 use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
@@ -77,12 +78,12 @@ impl Session {
         taken
     }
 
-    /// What an import of a folder would take in; nothing is changed.
+    /// What an import of a folder into a library in this state would take in; nothing is changed.
     ///
     /// # Errors
     /// As [`plan`].
-    pub fn plan_import(&self, folder: &Path, options: &ImportOptions) -> Result<ImportPlan> {
-        plan(folder, options, &self.progress)
+    pub fn plan_import(&self, state: Option<&State>, folder: &Path, options: &ImportOptions) -> Result<ImportPlan> {
+        plan(state, folder, options, &self.progress)
     }
 
     /// Writes the pictures of a NORB set as PNG files under `to`, in a folder for each category.

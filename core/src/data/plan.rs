@@ -30,6 +30,8 @@ pub struct ImportPlan {
     pub root: PathBuf,
     /// Images that would be looked at; a stereo pair is one.
     pub images: usize,
+    /// Of these, images that are known by their paths.
+    pub known: usize,
     /// Stereo pairs.
     pub pairs: usize,
     /// Picture files by their ending, the most frequent first.
@@ -138,8 +140,8 @@ impl PlannedFile {
 }
 
 impl ImportPlan {
-    /// Looks through a folder. [`Dataset::open`] with the same options gives the images that are
-    /// planned here.
+    /// Looks through a folder, of whose images some may be known by their paths. [`Dataset::open`]
+    /// with the same options gives the images that are planned here.
     ///
     /// # Errors
     /// As [`Dataset::open`].
@@ -147,7 +149,7 @@ impl ImportPlan {
     /// # Complexity
     /// One pass over the directory entries, one over the names for each source of labels; of a few
     /// pictures the first bytes are read, and tables of captions of at most 32 MiB.
-    pub fn of(folder: &Path, options: &OpenOptions, progress: &Progress) -> Result<Self> {
+    pub fn of(folder: &Path, options: &OpenOptions, is_known: &dyn Fn(&Path) -> bool, progress: &Progress) -> Result<Self> {
         let options = &OpenOptions { unlabelled_too: true, ..options.clone() };
         if let Some(dat) = norb::dat_of_member(folder).filter(|_| !folder.is_dir()) {
             return Self::of_norb(dat, options, progress);
@@ -163,6 +165,7 @@ impl ImportPlan {
         progress.begin("Looking at captions beside", 0);
         let mut plan = asked.with_classes(&data);
         plan.images = data.items.len();
+        plan.known = data.items.iter().filter(|item| is_known(item.path())).count();
         plan.pairs = data.layout.pairs;
         plan.words.clone_from(&data.layout.words);
         plan.classes_from = Some(data.layout.classes_from).filter(|_| !data.items.is_empty());

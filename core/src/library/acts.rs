@@ -4,7 +4,7 @@ use super::captions::{Captions, Refusal};
 use super::draft::{Acts, Draft};
 use super::event::{Caption, Change, Field, Reward, Swap, UserLabel};
 use super::models::caption_memory::words_of;
-use super::state::{Act, Image, State};
+use super::state::{Image, State};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::plural::count;
@@ -12,17 +12,6 @@ use crate::text::TextQuery;
 
 /// The least absolute value of a reward.
 pub const LEAST_REWARD: f64 = 0.001;
-
-/// How the words of an act end that also moved files to the bin of the system.
-const WITH_FILES: &str = ", files to the bin";
-
-impl Act {
-    /// Whether files went to the bin of the system with it, from which whoever undoes it puts them
-    /// back.
-    pub fn is_with_files(&self) -> bool {
-        self.words.ends_with(WITH_FILES)
-    }
-}
 
 impl Acts<'_> {
     /// Labels images, in one act. A class that does not exist yet is made.
@@ -183,16 +172,6 @@ impl Acts<'_> {
         let which = which(self.state, images);
         let words = if removed { format!("Removed {which}") } else { format!("Restored {which}") };
         Ok(Draft::new(words, changes))
-    }
-
-    /// As [`Acts::set_removed`], of images whose files whoever asks for it then moves to the bin of
-    /// the system; the words say so ([`Act::is_with_files`]).
-    ///
-    /// # Errors
-    /// As [`Acts::set_removed`].
-    pub fn remove_with_files(&self, images: &[ItemId]) -> Result<Draft> {
-        let draft = self.set_removed(images, true)?;
-        Ok(Draft { words: format!("{}{WITH_FILES}", draft.words), ..draft })
     }
 
     fn tidy_captions(&self, captions: Vec<Caption>) -> Result<Vec<Caption>> {

@@ -103,14 +103,6 @@ impl Library {
         self.act(self.acts().set_removed(images, removed)?)
     }
 
-    /// Hides images whose files are then moved to the bin of the system.
-    ///
-    /// # Errors
-    /// As [`super::draft::Acts::remove_with_files`].
-    pub fn remove_with_files(&mut self, images: &[ItemId]) -> Result<Option<EventId>> {
-        self.act(self.acts().remove_with_files(images)?)
-    }
-
     /// Makes a class without images.
     ///
     /// # Errors

@@ -73,10 +73,9 @@ impl State {
         one != other && object(one).is_some_and(|of_one| object(other) == Some(of_one))
     }
 
-    /// Whether `other` has captions, of which `kept` has none: they are lost with it.
-    pub fn would_lose_captions(&self, kept: ItemId, other: ItemId) -> bool {
-        let has = |image| self.image(image).is_some_and(|image| !image.captions.is_empty());
-        !has(kept) && has(other)
+    /// Of some images, those that may be other views of what `one` shows, each once.
+    pub fn views_among(&self, one: ItemId, images: impl IntoIterator<Item = ItemId>) -> usize {
+        images.into_iter().collect::<BTreeSet<_>>().into_iter().filter(|image| self.may_be_views(one, *image)).count()
     }
 
     /// Whether the user said that two images are no copies of each other.

@@ -57,6 +57,7 @@ mod catching_up;
 pub mod chain;
 mod check;
 mod classes;
+pub mod clearance;
 pub mod clusters;
 pub mod copies;
 pub mod draft;

@@ -7,7 +7,7 @@ use tessera_core::progress::Progress;
 use super::*;
 
 fn plan(dir: &Path, options: &OpenOptions) -> ImportPlan {
-    ImportPlan::of(dir, options, &Progress::default()).expect("a plan")
+    ImportPlan::of(dir, options, &|_| false, &Progress::default()).expect("a plan")
 }
 
 /// Three animals in numbered folders, with a map of each picture.

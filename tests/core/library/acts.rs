@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use tessera_core::data::tables;
+use tessera_core::library::clearance::Clearance;
 use tessera_core::library::event::ContentHash;
 
 use super::*;
@@ -61,6 +62,52 @@ fn to_the_bottom_and_back(place: &Place, mut library: Mutex<Library>) -> Mutex<L
     assert!(views.is_empty());
     sound(&library);
     library
+}
+
+#[test]
+fn images_that_go_leave_captions_and_class_to_the_one_that_stays() {
+    let place = Place::new(&["a/1.png", "a/2.png", "b/1.png", "3.png", "4.png"]);
+    let library = place.open();
+    place.import(&library);
+    let id = |name: &str| at(&library, name).id;
+    let (one, two, other, bare, none) = (id("a/1.png"), id("a/2.png"), id("b/1.png"), id("3.png"), id("4.png"));
+    let said = |text: &str| Caption { text: text.into(), by_user: true };
+    for (image, captions) in [(one, vec!["a boat", "a lake"]), (two, vec!["a lake", "a swan"]), (other, vec!["a swan"])] {
+        hold(&library).caption(image, captions.into_iter().map(said).collect()).unwrap();
+    }
+    hold(&library).label(&[none], &UserLabel::NoClass).unwrap();
+    let before = hold(&library).state().clone();
+    let clear = |clearances: &[(ItemId, &[ItemId])]| {
+        let of = |(kept, removed): &(ItemId, &[ItemId])| Clearance { kept: Some(*kept), removed: removed.to_vec() };
+        hold(&library).clear(&clearances.iter().map(of).collect::<Vec<_>>(), false).unwrap();
+        let state = hold(&library).state().clone();
+        let texts = |image: ItemId| {
+            let image = state.image(image).unwrap();
+            (image.label().map(str::to_owned), image.captions.iter().map(|caption| caption.text.clone()).collect::<Vec<_>>().join(", "))
+        };
+        let told = clearances.iter().map(|(kept, _)| texts(*kept)).collect::<Vec<_>>();
+        let words = state.history().last().unwrap().words.clone();
+        hold(&library).undo().unwrap();
+        assert_eq!(view(hold(&library).state()), view(&before));
+        (told, words)
+    };
+    let (told, words) = clear(&[(bare, &[one, two])]);
+    assert_eq!(told, [(Some("a".into()), "a boat, a lake, a swan".into())]);
+    assert_eq!(words, "Removed 2 images, 3 captions and 1 label taken over");
+    // Two classes are none, a class that it has stays, and so does the word that it has none.
+    assert_eq!(clear(&[(bare, &[two, other])]).0, [(None, "a lake, a swan".into())]);
+    assert_eq!(
+        clear(&[(one, &[other]), (none, &[two])]).0,
+        [(Some("a".into()), "a boat, a lake, a swan".into()), (None, "a lake, a swan".into())]
+    );
+    // What is said twice of one image that stays is one change; what went before brings nothing.
+    assert_eq!(clear(&[(bare, &[one]), (bare, &[two, bare])]).0[0].1, "a boat, a lake, a swan");
+    hold(&library).set_removed(&[one], true).unwrap();
+    hold(&library).clear(&[Clearance { kept: Some(bare), removed: vec![one] }], true).unwrap();
+    assert!(at(&library, "3.png").captions.is_empty());
+    let gone = hold(&library).clear(&[Clearance { kept: Some(one), removed: vec![two] }], false).unwrap_err();
+    assert!(matches!(gone, tessera_core::Error::Removed { .. }), "{gone}");
+    sound(&library);
 }
 
 #[test]

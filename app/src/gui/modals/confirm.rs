@@ -6,9 +6,11 @@ use std::sync::Arc;
 use egui::{Event, Key, Ui};
 use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
+use tessera_core::library::clearance::Clearance;
 use tessera_core::library::event::UserLabel;
+use tessera_core::library::state::{Image, State};
 
-use crate::command::{Clearance, Command, Written};
+use crate::command::{Command, Written};
 use crate::gui::panel::Panel;
 use crate::gui::requests::Request;
 use crate::gui::widgets::main_button;
@@ -48,10 +50,12 @@ pub(super) fn label_many(images: &[ItemId], label: &UserLabel) -> Question {
 }
 
 /// Asks whether to remove images and move their files to the bin.
-pub(super) fn remove_to_bin(cleared: &[Clearance]) -> Question {
-    let n = cleared.iter().map(|clearance| clearance.removed.len()).sum();
+pub(super) fn remove_to_bin(cleared: &[Clearance], state: Option<&State>) -> Question {
+    let images = || cleared.iter().flat_map(|clearance| &clearance.removed);
+    let there = |image: &Arc<Image>| image.places.iter().filter(|place| place.here).count();
+    let files: usize = images().filter_map(|image| state?.image(*image)).map(there).sum();
     Question {
-        heading: format!("Move the files of {} to the bin?", count(n, "image")),
+        heading: format!("Move {} of {} to the bin?", count(files, "file"), count(images().count(), "image")),
         words: "The images leave the library, and their files go to the bin of the system. Nothing is deleted: an undo brings the images \
                 back and the files where they were, as long as they are in the bin."
             .into(),

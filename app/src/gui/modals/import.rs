@@ -97,7 +97,11 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
         let images = match &now.outcome {
             // It may be started before everything is known.
             None => Some("Import".to_owned()),
-            Some(Ok(plan)) if plan.images > 0 => Some(format!("Import {}", plural(plan.images, "image"))),
+            Some(Ok(plan)) if plan.images > 0 => Some(match plan.images - plan.known {
+                0 => "Look for changes".to_owned(),
+                new if plan.known > 0 => format!("Import {}", plural(new, "new image")),
+                all => format!("Import {}", plural(all, "image")),
+            }),
             _ => None,
         };
         let enter = !is_typing
@@ -131,6 +135,9 @@ fn summary_ui(ui: &mut Ui, plan: &ImportPlan) {
     ui.horizontal_wrapped(|ui| {
         let classes = if plan.classes.len() == 1 { "1 class".to_owned() } else { format!("{} classes", grouped(plan.classes.len())) };
         let mut facts = vec![plural(plan.images, "image"), classes];
+        if plan.known > 0 {
+            facts.insert(1, format!("{} of them in the library", grouped(plan.known)));
+        }
         if plan.objects > 0 {
             facts.push(plural(plan.objects, "object"));
         }

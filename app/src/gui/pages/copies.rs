@@ -9,12 +9,12 @@ use egui::{
 use tessera_core::copies::{NEAR, SIMILAR};
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
+use tessera_core::library::clearance::Clearance;
 use tessera_core::library::copies::Copy;
 use tessera_core::library::state::{Image, State};
 use tessera_core::utc::utc;
 
 use super::label::keys::{is_free, pressed};
-use crate::command::Clearance;
 use crate::command::Command;
 use crate::gui::modal::Modal;
 use crate::gui::panel::{PageUi, Panel};
@@ -80,6 +80,7 @@ impl PageUi for CopiesView {
     fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
         let frame = page_frame(ui);
         let groups = Arc::clone(panel.desk.near_copies().groups());
+        Side::top("copies choices").frame(frame).show(ui, |ui| self.search_ui(ui, panel, &groups));
         if !groups.is_empty() {
             Side::left("copies").frame(frame).default_size(230.0).size_range(150.0..=420.0).show(ui, |ui| {
                 confined_ui(ui, |ui| self.list_ui(ui, panel, &groups));
@@ -89,8 +90,6 @@ impl PageUi for CopiesView {
 
     fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
         let groups = Arc::clone(panel.desk.near_copies().groups());
-        self.search_ui(ui, panel, &groups);
-        ui.add_space(6.0);
         if groups.is_empty() {
             let (heading, words) = match (panel.desk.near_copies().distance(), panel.desk.jobs().is_running(&JobKind::FindCopies)) {
                 (_, true) => ("Looking for copies", "Every image is compared with those that may be copies of it"),
@@ -156,7 +155,11 @@ impl CopiesView {
             }
             let others = cleared.iter().map(|clearance| clearance.removed.len()).sum();
             let words = format!("Remove {} and keep the best of each group", count(others, "image"));
-            let hover = format!("Takes them out of the library in one act, which Ctrl+Z takes back; {}", self.files_go());
+            let hover = format!(
+                "Takes them out of the library in one act, which Ctrl+Z takes back; the best takes over their captions, and their class \
+                 where it has none; {}",
+                self.files_go()
+            );
             if ui.button(words).on_hover_text(hover).clicked() {
                 self.clear(panel, cleared);
             }
@@ -165,12 +168,6 @@ impl CopiesView {
                 let words = format!("{} of them may be other views of one object", grouped(views));
                 let hover = "Folders or names say that they show the same object as the best of their group: look at them first, and press N \
                              where one is no copy";
-                ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text(hover);
-            }
-            let captioned: usize = groups.iter().map(|group| group.captioned).sum();
-            if captioned > 0 {
-                let words = format!("Captions of {} go with them: the best of their group has none", count(captioned, "image"));
-                let hover = "They are not found by their captions once they are removed: write one under the best, or keep another image";
                 ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text(hover);
             }
             let hover = "Files of images that are removed here are moved to the bin of the system, from which an undo puts them back. \
@@ -371,7 +368,7 @@ impl CopiesView {
         if self.to_bin {
             panel.view.open(Modal::RemoveToBin(cleared));
         } else {
-            panel.ask(Command::Remove(cleared.into_iter().flat_map(|clearance| clearance.removed).collect()));
+            panel.ask(Command::Clear(cleared));
         }
     }
 

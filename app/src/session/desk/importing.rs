@@ -213,6 +213,6 @@ fn read(library: &Mutex<Library>, table: &Table, path: &Path, was_asked: bool) -
 /// name may be of any size.
 fn captions_in(session: &Session, folder: &Path, options: &ImportOptions) -> Option<PathBuf> {
     let named = ["tsv", "csv", "jsonl", "json", "txt"].iter().map(|ending| folder.join(format!("captions.{ending}")));
-    let planned = || session.plan_import(folder, options).ok()?.captions_table().map(|table| table.path.clone());
+    let planned = || session.plan_import(None, folder, options).ok()?.captions_table().map(|table| table.path.clone());
     named.into_iter().find(|path| path.is_file()).or_else(planned)
 }

@@ -170,6 +170,7 @@ impl Desk {
             Command::Caption(image, captions) => ctx.act(move |library| library.caption(image, captions)),
             Command::Remove(images) => ctx.act(move |library| library.set_removed(&images, true)),
             Command::FilesToBin(files) => near_copies::clear_files(ctx, files),
+            Command::Clear(cleared) => ctx.act(move |library| library.clear(&cleared, false)),
             Command::RemoveToBin(cleared) => near_copies::clear(ctx, cleared),
             Command::Restore(images) => ctx.act(move |library| library.set_removed(&images, false)),
             Command::NewClass(name) => ctx.act(move |library| library.new_class(&name)),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use tessera_core::copies::{PixelDifference, pixel_difference};
 use tessera_core::ids::ItemId;
+use tessera_core::library::clearance::Clearance;
 use tessera_core::library::copies::{Copies, Copy, find_copies};
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
@@ -17,7 +18,6 @@ use super::library_act::state_and;
 use super::notices::{done, problem};
 use super::part::Part;
 use super::view::{Notice, Tone};
-use crate::command::Clearance;
 use crate::command::ImageQuery;
 use crate::job::JobKind;
 use crate::session::bin::{PutBack, taken};
@@ -53,8 +53,6 @@ pub struct CopyGroup {
     /// Images that show the same object as the first, as folders or names tell: other views of it
     /// may look like copies.
     pub views: usize,
-    /// Images with captions, of which the first has none.
-    pub captioned: usize,
 }
 
 impl CopyGroup {
@@ -91,8 +89,8 @@ pub(super) enum Message {
     Binned(Option<EventId>, Files),
     /// An act was undone with which files went to the bin: the states before and after that.
     Undone(Box<(State, State)>),
-    /// Files that went to the bin may be there again.
-    PutBack,
+    /// Files that went to the bin may be there again, but for those that were not reached.
+    PutBack(Files),
     /// Where an image and a copy of it differ, or why that is not known.
     Difference(ItemId, ItemId, Result<Arc<PixelDifference>, String>),
 }
@@ -122,8 +120,13 @@ impl Part for NearCopies {
                 self.regroup(ctx);
             }
             Message::Undone(states) => self.put_back(ctx, Wanted::Undone(states)),
-            Message::PutBack => {
+            Message::PutBack(stopped) => {
                 self.is_putting_back = false;
+                if !stopped.is_empty() {
+                    // The next undo asks for them again.
+                    let last = ctx.state().and_then(|state| state.history().last().map(|act| act.id));
+                    self.binned.push((last, stopped));
+                }
                 self.look_for_files(ctx);
                 if let Some(next) = self.waiting.pop_front() {
                     self.put_back(ctx, next);
@@ -194,15 +197,18 @@ impl NearCopies {
         }
         ctx.library_job(JobKind::PutBack, move |session, library| {
             let files = wanted.files();
-            let notice = match session.put_back(library, &files) {
+            let put_back = session.put_back(library, &files);
+            let stopped = put_back.as_ref().map_or_else(|_| Vec::new(), |put_back| put_back.stopped.clone());
+            let notice = match put_back {
                 Ok(put_back) if put_back == PutBack::default() => None,
                 Ok(put_back) if put_back.left.is_empty() => Some(done(put_back.in_words())),
+                Ok(put_back) if !put_back.stopped.is_empty() => Some(problem(format!("{}; Ctrl+Z goes on", put_back.in_words()))),
                 Ok(put_back) => Some(problem(put_back.in_words())),
                 Err(error) => Some(problem(error)),
             };
             let mut told: Vec<super::Message> = vec![super::Message::State(hold(library).state().clone())];
             told.extend(notice.map(Into::into));
-            told.push(Message::PutBack.into());
+            told.push(Message::PutBack(stopped).into());
             Ok(super::Message::from(told))
         });
     }
@@ -230,9 +236,8 @@ fn present(group: &[Copy], state: &State, gone: &HashSet<PathBuf>) -> Option<Cop
     let files = group.iter().filter(is_there).count();
     let mut images: Vec<Copy> = group.iter().filter(is_there).cloned().collect();
     images.dedup_by_key(|copy| copy.image);
-    let views = images.iter().filter(|copy| state.may_be_views(best, copy.image)).count();
-    let captioned = images.iter().filter(|copy| state.would_lose_captions(best, copy.image)).count();
-    (files > 1).then_some(CopyGroup { images, files, views, captioned })
+    let views = state.views_among(best, images.iter().map(|copy| copy.image));
+    (files > 1).then_some(CopyGroup { images, files, views })
 }
 
 /// Removes images with their files, of which a notice tells.

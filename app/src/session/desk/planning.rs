@@ -110,8 +110,9 @@ impl Planning {
         self.now = Some(PlannedImport { folder: folder.clone(), options: options.clone(), outcome, is_current: false, pictures });
         let outbox = ctx.outbox.clone();
         let known: Vec<PathBuf> = self.now.iter().flat_map(|now| &now.pictures).map(|(path, _)| path.clone()).collect();
+        let state = ctx.state().cloned();
         ctx.job(JobKind::PlanImport, move |session| {
-            let plan = session.plan_import(&folder, &options).map(Arc::new);
+            let plan = session.plan_import(state.as_ref(), &folder, &options).map(Arc::new);
             session.progress().step()?;
             outbox.send(Message::Planned(folder.clone(), plan.as_ref().map(Arc::clone).map_err(ToString::to_string)));
             let Ok(plan) = plan else { return Ok(()) };

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::Library;
 use super::draft::Draft;
 use super::event::{Change, EventId, EventKind, Field, FolderWord, RootId, Swap};
-use super::state::{Place, Root, State};
+use super::state::{Image, Place, Root, State};
 use crate::data::plan::ImportPlan;
 use crate::data::tables::beside;
 use crate::data::{Dataset, ImageSource, Labels, Masks, Meta, OpenOptions, UNLABELLED};
@@ -71,6 +71,18 @@ impl ImportOptions {
         state.roots().find(|(_, root)| is_folder(root)).map(|(_, root)| Self::of(root))
     }
 
+    /// Those that are said. Where no source of labels is, what is not said is as the folder was
+    /// imported before.
+    pub fn with_earlier(state: Option<&State>, folder: &Path, labels: Option<Labels>, exclude: Vec<String>, masks: Option<Masks>) -> Self {
+        let folder = fs::canonicalize(folder).ok().filter(|_| labels.is_none());
+        let before = folder.zip(state).and_then(|(folder, state)| Self::of_folder(state, &folder)).unwrap_or_default();
+        Self {
+            labels: labels.unwrap_or(before.labels),
+            exclude: if exclude.is_empty() { before.exclude } else { exclude },
+            masks: masks.unwrap_or(before.masks),
+        }
+    }
+
     /// The root of a folder that is imported with these.
     fn root(&self, folder: &Path) -> Root {
         let labels = match self.masks {
@@ -94,16 +106,22 @@ impl Root {
     }
 }
 
-/// What an import of `folder` would take in, without taking anything in.
+/// What an import of `folder` into a library in this state would take in, without taking anything
+/// in.
 ///
 /// # Errors
 /// As [`ImportPlan::of`].
 ///
 /// # Complexity
 /// As [`ImportPlan::of`].
-pub fn plan(folder: &Path, options: &ImportOptions, progress: &Progress) -> Result<ImportPlan> {
+pub fn plan(state: Option<&State>, folder: &Path, options: &ImportOptions, progress: &Progress) -> Result<ImportPlan> {
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
-    ImportPlan::of(&folder, &options.open(), progress)
+    let places = |state: &State| -> Vec<PathBuf> {
+        let here = state.images().flat_map(|image| image.places.iter().filter(|place| place.here));
+        here.map(|place| state.full_path(place)).collect()
+    };
+    let known: HashSet<PathBuf> = state.into_iter().flat_map(places).collect();
+    ImportPlan::of(&folder, &options.open(), &|path| known.contains(path), progress)
 }
 
 /// Imports the image files below `folder`. The library is held only for moments, so that others can
@@ -196,7 +214,7 @@ fn run(
     } else {
         None
     };
-    report.missing = mark_missing(&mut hold(library), &folder, &files.iter().map(|(path, _)| path.as_path()).collect())?;
+    mark_missing(&mut hold(library), &folder, &files.iter().map(|(path, _)| path.as_path()).collect())?;
 
     progress.begin("Importing", work.len() as u64);
     let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, report };
@@ -243,6 +261,7 @@ fn run(
     }
     let mut library = hold(library);
     if !report.cancelled {
+        report.missing = missing_in(library.state(), &folder);
         // Other files that were left out are not noted: their names may tell of an image that is
         // forgotten later.
         library.cache().put_skipped(&folder, report.failed.iter().map(|file| (file.path.as_path(), file.reason, file.detail.as_str())))?;
@@ -363,11 +382,10 @@ impl Library {
     }
 }
 
-/// Marks the files below `folder` that are gone. Returns how many are.
-fn mark_missing(library: &mut Library, folder: &Path, there: &HashSet<&Path>) -> Result<usize> {
+/// Marks the files below `folder` that are gone.
+fn mark_missing(library: &mut Library, folder: &Path, there: &HashSet<&Path>) -> Result<()> {
     let state = library.state();
     let mut changed = Vec::new();
-    let mut missing = 0;
     for image in state.records() {
         for place in &image.places {
             let path = state.full_path(place);
@@ -375,13 +393,17 @@ fn mark_missing(library: &mut Library, folder: &Path, there: &HashSet<&Path>) ->
                 // A file that is left out by a pattern, or the other half of a pair, is there all
                 // the same.
                 let here = there.contains(path.as_path()) || path.exists();
-                missing += usize::from(!here);
                 if place.here && !here {
                     changed.push((image.id, Place { here, ..place.clone() }, Some(image.id)));
                 }
             }
         }
     }
-    library.put_places(&changed)?;
-    Ok(missing)
+    library.put_places(&changed)
+}
+
+/// Images that were found below `folder`, of which no file is there any more, not even elsewhere.
+fn missing_in(state: &State, folder: &Path) -> usize {
+    let was_in = |image: &&Arc<Image>| image.places.iter().any(|place| state.full_path(place).starts_with(folder));
+    state.images().filter(|image| !image.is_here()).filter(was_in).count()
 }

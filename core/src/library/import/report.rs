@@ -51,7 +51,7 @@ pub struct Imported {
     pub forgotten: usize,
     /// Text files beside images of which captions were left out.
     pub texts_left_out: Vec<TextLeftOut>,
-    /// Files that are not there any more; their images stay.
+    /// Images of the folder that have no file any more, here or elsewhere; they stay.
     pub missing: usize,
     /// Processes that files brought down while they were decoded.
     pub worker_deaths: u64,
