@@ -317,6 +317,18 @@ pub enum ImageQuery {
     Pixels(Arc<RgbImage>),
 }
 
+impl ImageQuery {
+    /// Whether both ask for the same image. Pixels are the same where they are in memory once.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(one), Self::File(other)) => one == other,
+            (Self::Item(one), Self::Item(other)) => one == other,
+            (Self::Pixels(one), Self::Pixels(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+}
+
 /// A part of a picture: x and y of its top left corner, width and height, in the picture's own
 /// pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

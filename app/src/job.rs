@@ -251,6 +251,11 @@ impl<T: Send + 'static> Job<T> {
         self.started.elapsed()
     }
 
+    /// How long its stage has been running.
+    pub fn stage_elapsed(&self) -> Duration {
+        self.progress.stage_elapsed()
+    }
+
     /// Cancels it; what was done until then stays.
     pub fn cancel(&self) {
         self.progress.cancel();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
@@ -19,8 +19,9 @@ type Watcher = dyn Fn(ProgressSnapshot) + Send + Sync;
 
 #[derive(Default)]
 struct Shared {
-    /// The stage's name and its number of steps. `done` goes back to 0 only while this is held.
-    stage: Mutex<(&'static str, u64)>,
+    /// The stage's name, its number of steps and when it began. `done` goes back to 0 only while
+    /// this is held.
+    stage: Mutex<(&'static str, u64, Option<Instant>)>,
     done: AtomicU64,
     cancelled: AtomicBool,
     paused: AtomicBool,
@@ -58,7 +59,7 @@ impl Progress {
     /// Starts a stage of `total` steps (0: not known).
     pub fn begin(&self, stage: &'static str, total: u64) {
         let mut current = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
-        *current = (stage, total);
+        *current = (stage, total, Some(Instant::now()));
         self.0.done.store(0, Ordering::Relaxed);
         drop(current);
         self.tell();
@@ -117,10 +118,16 @@ impl Progress {
         self.0.cancelled.load(Ordering::Relaxed)
     }
 
+    /// The time since the stage began; none before the first.
+    pub fn stage_elapsed(&self) -> Duration {
+        let current = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        current.2.map_or(Duration::ZERO, |begun| begun.elapsed())
+    }
+
     /// The progress now.
     pub fn snapshot(&self) -> ProgressSnapshot {
         let current = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
-        let (stage, total) = *current;
+        let (stage, total, _) = *current;
         ProgressSnapshot { stage, done: self.0.done.load(Ordering::Relaxed), total }
     }
 }

@@ -57,6 +57,29 @@ fn every_file_is_counted_once() {
 }
 
 #[test]
+fn a_file_that_moved_to_a_folder_that_is_read_later_is_not_missing() {
+    let world = World::new();
+    for (path, seed) in [("first/a.png", 1), ("first/b.png", 2), ("second/c.png", 3)] {
+        world.picture(path, 0, seed, 0);
+    }
+    let import = |more: &[&str]| {
+        let arguments = ["import", "lib.tessera", "first", "second", "--json"];
+        world.run(arguments.iter().chain(more)).ended(0).object()
+    };
+    import(&[]);
+    fs::rename(world.at("first/a.png"), world.at("second/a.png")).unwrap();
+    let moved = import(&[]);
+    assert_eq!((n(&moved, "moved"), n(&moved, "missing")), (1, 0), "{moved}");
+    fs::remove_file(world.at("second/a.png")).unwrap();
+    let gone = import(&[]);
+    assert_eq!(n(&gone, "missing"), 1, "one image, though it was in both folders: {gone}");
+    // A removed image is known all the same.
+    world.run(["remove", "lib.tessera", "first/b.png"]).ended(0);
+    let plan = import(&["--dry-run"]);
+    assert_eq!((n(&plan, "images"), n(&plan, "known")), (2, 2), "{plan}");
+}
+
+#[test]
 fn a_picture_that_is_cut_off_is_taken_in_and_named() {
     let world = World::new();
     let one = image::open(world.picture("photos/whole.png", 0, 1, 0)).unwrap();

@@ -313,6 +313,12 @@ fn near(texts: &BTreeMap<TextKey, String>, word: &str) -> Vec<NearWord> {
         .map(|(other, texts)| NearWord { errors: errors(&bare(word), &bare(&other)), word: other, texts })
         .filter(|near| near.errors <= most)
         .collect();
+    if all.is_empty() && word.chars().count() >= 6 {
+        let is_alike = |other: &str| other.chars().count() >= 6 && bare(other).chars().next() == bare(word).chars().next();
+        let others = word_counts(texts).into_iter().filter(|(other, _)| is_other(other) && is_alike(other));
+        let by_form = others.filter(|(other, _)| errors(&form(word), &form(other)) == 1);
+        all = by_form.map(|(word, texts)| NearWord { errors: 2, word, texts }).collect();
+    }
     let least = all.iter().map(|near| near.errors).min();
     all.retain(|near| Some(near.errors) == least);
     all.sort_by(|a, b| b.texts.cmp(&a.texts).then_with(|| a.word.cmp(&b.word)));

@@ -2,16 +2,13 @@
 //! page; and answers that are put right where they are seen.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use egui::{Event, Key, Modifiers};
+use egui::{Event, Key};
 use egui_kittest::kittest::Queryable as _;
 use tessera::command::{Command, ImageQuery};
 use tessera::gui::listing::Scope;
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
-use tessera::job::JobKind;
-use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 use tessera_core::library::suggest::LabelOrder;
@@ -19,40 +16,13 @@ use tessera_core::library::suggest::LabelOrder;
 use crate::keys::{selected, small};
 use crate::world::{World, class_folders, picture};
 
-/// A library of so many classes in a tree of three levels, with so many images of each.
-fn many(classes: u32, images: u32) -> World {
-    let folder = tempfile::tempdir().unwrap();
-    let mut table = "path,label\n".to_owned();
-    for number in 0..classes * images {
-        let (class, name) = (number % classes, format!("folder {:02}/{number:05}.png", number / 200));
-        std::fs::create_dir_all(folder.path().join(&name).parent().unwrap()).unwrap();
-        picture(number, 16).save(folder.path().join(&name)).unwrap();
-        table += &format!("{name},realm {}/kind {}/breed {class:03}\n", class / 100, class / 10 % 10);
-    }
-    let table_at = folder.path().join("labels.csv");
-    std::fs::write(&table_at, table).unwrap();
-    let mut world = World::new(&[]);
-    let library = world.path("own.tessera");
-    // The network would take most of the time.
-    let mut empty = tessera::session::Session::new(0, 0).unwrap().open_or_create_library(&library).unwrap();
-    empty.set_learned_features(false, &tessera_core::progress::Progress::default()).unwrap();
-    empty.close().unwrap();
-    world.run(Command::Open(library));
-    world.until("the library is open", |app| app.desk().state().is_some());
-    world.run(Command::Import { folder: folder.path().to_owned(), labels: Labels::None, exclude: Vec::new(), table: Some(table_at) });
-    world.until("it is all there", |app| app.desk().state().is_some_and(|state| state.classes().len() == classes as usize));
-    drop(folder.keep());
-    world.step();
-    world
-}
-
 fn label(world: &World, id: u32) -> Option<String> {
     world.state().image(ItemId(id)).unwrap().label().map(str::to_owned)
 }
 
 #[test]
 fn classes_are_a_tree_that_is_filtered() {
-    let mut world = many(200, 2);
+    let mut world = World::of_classes(200, 2);
     assert!(world.shows("realm 0 200") && world.shows("realm 1 200") && !world.shows("kind 3"));
     // A node stands for all classes below it.
     world.click("realm 1 200");
@@ -78,7 +48,7 @@ fn classes_are_a_tree_that_is_filtered() {
 
 #[test]
 fn a_class_among_many_is_chosen_by_typing() {
-    let mut world = many(200, 2);
+    let mut world = World::of_classes(200, 2);
     world.key(Key::Home);
     let one = selected(&mut world)[0];
     world.press("Label as…");
@@ -292,52 +262,4 @@ fn the_worst_confusions_are_listed_and_the_matrix_stays_readable() {
     assert_eq!((view.page, view.shown.scopes.clone()), (Page::Browse, vec![Scope::Confused(truth, given)]));
     assert_eq!(view.shown.list().len(), worst.images as usize);
     drop(folder.keep());
-}
-
-/// Stops the judging that begins by itself: it would take minutes of both processors.
-fn stop(world: &mut World) {
-    for _ in 0..200 {
-        let jobs = [JobKind::Judge, JobKind::FitKinds, JobKind::LearnWeights];
-        let running: Vec<_> = jobs.iter().filter_map(|kind| world.app().desk().jobs().of(kind)).map(|job| job.id).collect();
-        running.into_iter().for_each(|id| world.run(Command::Cancel(id)));
-        std::thread::sleep(Duration::from_millis(10));
-        world.step();
-    }
-}
-
-/// What painting takes with a thousand classes and ten thousand images; slow, so only when asked.
-#[test]
-#[ignore = "imports ten thousand images; for measuring"]
-fn a_thousand_classes_are_painted_in_time() {
-    let mut world = many(1000, 10);
-    stop(&mut world);
-    let measure = |world: &mut World, what: &str| {
-        let mut times: Vec<Duration> = (0..200)
-            .map(|i| {
-                world.harness.hover_at(egui::pos2(100.0 + (i % 100) as f32 * 10.0, 300.0 + (i % 37) as f32 * 8.0));
-                let start = Instant::now();
-                world.harness.step();
-                start.elapsed()
-            })
-            .collect();
-        times.sort();
-        eprintln!("{what}: median {:.2} ms, p99 {:.2} ms", times[100].as_secs_f64() * 1e3, times[197].as_secs_f64() * 1e3);
-        assert!(times[100] < Duration::from_millis(8), "{what}");
-    };
-    measure(&mut world, "browse");
-    world.press("Open realm 1");
-    world.press("Open kind 3");
-    measure(&mut world, "browse, tree open");
-    world.type_into("Filter classes and folders", "breed");
-    measure(&mut world, "browse, all classes by a filter");
-    world.harness.key_press_modifiers(Modifiers::NONE, Key::Escape);
-    world.step();
-    world.key(Key::Home);
-    world.press("Label as…");
-    measure(&mut world, "choosing a class");
-    world.key(Key::Escape);
-    world.run(Command::Recognise(ImageQuery::Item(ItemId(1))));
-    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
-    world.rest();
-    measure(&mut world, "recognise");
 }

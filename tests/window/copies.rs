@@ -2,6 +2,7 @@
 
 use egui::Key;
 use image::{Rgb, RgbImage, imageops};
+use tessera::command::Command;
 use tessera_core::ids::ItemId;
 
 use crate::world::World;
@@ -168,6 +169,34 @@ fn further_files_of_the_same_bytes_go_to_the_bin_at_once() {
 }
 
 #[test]
+fn a_folder_of_copies_alone_is_in_the_tree_and_each_image_counts_once_in_it() {
+    let images = tempfile::tempdir().unwrap();
+    let at = |name: &str| images.path().join(name);
+    for folder in ["first", "again/inside"] {
+        std::fs::create_dir_all(at(folder)).unwrap();
+    }
+    for i in 0..2 {
+        squares(i).save(at(&format!("first/{i}.png"))).unwrap();
+    }
+    for copy in ["again/1.png", "again/one.png", "again/inside/1.png"] {
+        std::fs::copy(at("first/1.png"), at(copy)).unwrap();
+    }
+    let mut world = World::on(images.path());
+    world.step();
+    let root = world.state().roots().next().unwrap().0;
+    let census = |world: &mut World| world.harness.state_mut().view_mut().shown.census();
+    let counts =
+        |world: &mut World| ["", "first", "again", "again/inside"].map(|folder| census(world).folders.get(&(root, folder.into())).copied());
+    assert_eq!(counts(&mut world), [Some(2), Some(2), Some(1), Some(1)]);
+    // Where a file was before it was moved is no folder of its image.
+    std::fs::remove_dir_all(at("again/inside")).unwrap();
+    world.run(Command::Rescan);
+    world.rest();
+    assert_eq!(counts(&mut world), [Some(2), Some(2), Some(1), None]);
+    assert_eq!(census(&mut world).missing, 0);
+}
+
+#[test]
 fn files_that_went_to_the_bin_one_after_another_come_back_in_turn() {
     let images = tempfile::tempdir().unwrap();
     let at = |name: &str| images.path().join(name);
@@ -259,13 +288,13 @@ fn one_of_two_files_of_the_same_bytes_goes_to_the_bin() {
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(&left, at("link.png")).unwrap();
-        world.run(tessera::command::Command::Rescan);
+        world.run(Command::Rescan);
         world.until("the link is known", |app| {
             app.desk().state().unwrap().image(image).unwrap().places.iter().filter(|place| place.here).count() == 2
         });
         world.rest();
     }
-    world.run(tessera::command::Command::FilesToBin(vec![(image, left.clone())].into()));
+    world.run(Command::FilesToBin(vec![(image, left.clone())].into()));
     world.rest();
     assert!(left.exists() && world.app().desk().notices().log().iter().any(|notice| notice.words.contains("the only one that is left")));
 }
@@ -293,7 +322,7 @@ fn copies_that_may_be_other_views_of_one_object_are_told() {
     // The distance by which the list was found is told.
     let copy = groups(&world)[0][1];
     let captions = vec![tessera_core::library::event::Caption { text: "a pear".into(), by_user: true }];
-    world.run(tessera::command::Command::Caption(copy, captions));
+    world.run(Command::Caption(copy, captions));
     world.until("it has a caption", |app| !app.desk().state().unwrap().image(copy).unwrap().captions.is_empty());
     world.rest();
     world.click("Identical");

@@ -1,8 +1,8 @@
 //! How long a frame takes with 10,000 images or in the grid, on the map and on the clusters of a
 //! library that is named, and an answer with 100,000 captions:
-//! `cargo bench -p tessera-window-tests`. Everything
-//! but rasterising; beside the time that passed stands that of the processor, which does not count
-//! waiting for it on a busy machine.
+//! `cargo bench -p tessera-window-tests`; with `-- classes` a frame with a thousand classes.
+//! Everything but rasterising; beside the time that passed stands that of the processor, which
+//! does not count waiting for it on a busy machine.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]
 
 #[path = "world.rs"]
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use egui::{Event, MouseWheelUnit, vec2};
 use rand::RngExt as _;
-use tessera::command::Command;
+use tessera::command::{Command, ImageQuery};
 use tessera::job::JobKind;
 use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
@@ -30,6 +30,9 @@ fn main() {
     // `cargo test --benches` only asks whether this starts.
     if std::env::args().any(|argument| argument == "--test") {
         return;
+    }
+    if std::env::args().any(|argument| argument == "classes") {
+        return classes(&mut World::of_classes(1000, 10));
     }
     // Of a library that is named, its grid, map and clusters alone, or the one that is named next.
     if let Some(library) = std::env::args().nth(1).filter(|argument| argument.ends_with(".tessera")) {
@@ -141,6 +144,37 @@ fn map(world: &mut World) {
         })
         .collect();
     tell("while it is pointed at", pointed);
+}
+
+/// Frames with all classes in sight: in the tree, where they are chosen, and among the answers.
+fn classes(world: &mut World) {
+    world.until("all of it is read", |app| !app.desk().jobs().is_busy());
+    println!("{} classes", world.state().classes().len());
+    let pointed = |world: &mut World| {
+        let frames = (0..FRAMES).map(|i| {
+            world.harness.hover_at(egui::pos2(100.0 + (i % 100) as f32 * 10.0, 300.0 + (i % 37) as f32 * 8.0));
+            frame(world)
+        });
+        frames.collect()
+    };
+    let all = pointed(world);
+    tell("with the tree", all);
+    world.type_into("Filter classes and folders", "e");
+    let filtered = pointed(world);
+    tell("with all classes by a filter", filtered);
+    world.harness.key_press(egui::Key::Escape);
+    world.step();
+    world.key(egui::Key::Home);
+    world.press("Label as…");
+    let chosen = pointed(world);
+    tell("while a class is chosen", chosen);
+    world.key(egui::Key::Escape);
+    let first = world.state().images().next().unwrap().id;
+    world.run(Command::Recognise(ImageQuery::Item(first)));
+    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
+    world.rest();
+    let answered = pointed(world);
+    tell("with the bars of all classes", answered);
 }
 
 /// Clusters are found while one scrolls through them, with nothing selected and with everything.

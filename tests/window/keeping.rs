@@ -129,6 +129,21 @@ fn undo_stands_on_the_notice_of_the_newest_act_only() {
     world.until("it is undone", |app| app.desk().state().unwrap().image(id).unwrap().label() == Some("bee"));
     world.click("Undo");
     world.until("it is undone", |app| app.desk().state().unwrap().image(id).unwrap().label() == Some("ant"));
+    // A key closes the notices of what it undoes as well.
+    for class in ["bee", "cat"] {
+        world.run(Command::Label(vec![id], UserLabel::Class(class.into())));
+        world.until("it is labelled", |app| app.desk().state().unwrap().image(id).unwrap().label() == Some(class));
+    }
+    world.rest();
+    let told = |world: &mut World, what: &str| {
+        world.harness.state_mut().view_mut().toasts.iter().any(|toast| toast.notice.words.starts_with(what))
+    };
+    assert!(told(&mut world, "Labelled"));
+    world.ctrl(Key::Z);
+    world.ctrl(Key::Z);
+    world.until("both are undone", |app| app.desk().state().unwrap().image(id).unwrap().label() == Some("ant"));
+    world.rest();
+    assert!(!told(&mut world, "Labelled") && told(&mut world, "Undone"));
 }
 
 #[test]

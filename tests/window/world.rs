@@ -16,6 +16,7 @@ use tessera::gui::App;
 use tessera::gui::dialogs::{Dialogs, Scripted};
 use tessera::session::Session;
 use tessera::session::bin::{Bin, Returned};
+use tessera_core::data::Labels;
 use tessera_core::library::state::State;
 use tessera_core::progress::Progress;
 
@@ -65,6 +66,33 @@ impl World {
     /// the world's folder).
     pub(crate) fn new(answers: &[&str]) -> Self {
         Self::of_size([1280.0, 800.0], answers)
+    }
+
+    /// A library of so many classes in a tree of three levels, with so many images of each.
+    pub(crate) fn of_classes(classes: u32, images: u32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut table = "path,label\n".to_owned();
+        for number in 0..classes * images {
+            let (class, name) = (number % classes, format!("folder {:02}/{number:05}.png", number / 200));
+            std::fs::create_dir_all(folder.path().join(&name).parent().unwrap()).unwrap();
+            picture(number, 16).save(folder.path().join(&name)).unwrap();
+            table += &format!("{name},realm {}/kind {}/breed {class:03}\n", class / 100, class / 10 % 10);
+        }
+        let table_at = folder.path().join("labels.csv");
+        std::fs::write(&table_at, table).unwrap();
+        let mut world = Self::new(&[]);
+        let library = world.path("own.tessera");
+        // The network would take most of the time.
+        let mut empty = tessera::session::Session::new(0, 0).unwrap().open_or_create_library(&library).unwrap();
+        empty.set_learned_features(false, &tessera_core::progress::Progress::default()).unwrap();
+        empty.close().unwrap();
+        world.run(Command::Open(library));
+        world.until("the library is open", |app| app.desk().state().is_some());
+        world.run(Command::Import { folder: folder.path().to_owned(), labels: Labels::None, exclude: Vec::new(), table: Some(table_at) });
+        world.until("it is all there", |app| app.desk().state().is_some_and(|state| state.classes().len() == classes as usize));
+        drop(folder.keep());
+        world.step();
+        world
     }
 
     pub(crate) fn of_size(size: [f32; 2], answers: &[&str]) -> Self {

@@ -85,6 +85,9 @@ pub(super) fn step(librarian: &Librarian<'_>, arguments: &OfLibrary, which: Hist
                 if let Done::Partly = complain_of(out, &put_back.left) {
                     ended = Done::Partly;
                 }
+                if !put_back.stopped.is_empty() {
+                    out.note("`tessera redo` and `tessera undo`, in this order, put back what is still in the bin");
+                }
                 more.insert("put_back".to_owned(), json!(put_back.files.iter().map(|file| in_json(file)).collect::<Vec<_>>()));
                 more.insert("left".to_owned(), left_in_json(&put_back.left));
                 format!("; {} put back from the bin", count(put_back.files.len(), "file"))

@@ -235,7 +235,8 @@ impl Sum {
         (table, vectors): More<'_>,
     ) -> Result<(), Error> {
         let (session, out) = (librarian.session, librarian.out);
-        for folder in &unpacked(librarian, arguments)? {
+        let folders = unpacked(librarian, arguments)?;
+        for folder in &folders {
             let options = options(arguments, Some(hold(library).state()), folder);
             let report = out.watched(session.progress(), || {
                 if arguments.again {
@@ -255,6 +256,9 @@ impl Sum {
                 return Err(Error::Cancelled);
             }
         }
+        // What is not in one folder may be in a later one.
+        let folders: Vec<PathBuf> = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+        self.all.missing = hold(library).state().missing_below(&folders);
         if let Some((table, file)) = table {
             let read = take_table(library, table, file)?;
             tell(out, table, &read, file);
@@ -288,7 +292,6 @@ impl Sum {
         all.changed += report.changed;
         all.cut_off.extend(report.cut_off);
         all.forgotten += report.forgotten;
-        all.missing += report.missing;
         all.texts_left_out.extend(report.texts_left_out);
         all.worker_deaths += report.worker_deaths;
     }

@@ -94,7 +94,8 @@ impl Catalogue {
             });
         }
         self.list = Arc::new(list(state, &self.census, &self.scopes, self.sort));
-        selection.retain(|id| state.image(id).is_some());
+        // An import that was undone leaves records without images.
+        selection.retain(|id| state.image(id).is_some_and(|image| image.content.is_some()));
         if are_shown && (!self.scopes.is_empty() || old.is_some_and(|old| old.scopes != self.scopes)) {
             // Images that are not shown must not stay selected: labels apply to the selection.
             let shown: HashSet<ItemId> = self.list.iter().copied().collect();

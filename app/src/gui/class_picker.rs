@@ -47,8 +47,12 @@ pub(super) fn class_picker_ui(ui: &mut Ui, panel: &Panel<'_>, now: Option<&str>)
     // Before the field is added, which would move its caret by them.
     let arrow = |key: Key| is_writing && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     let (down, up) = (arrow(Key::ArrowDown), arrow(Key::ArrowUp));
-    let edit =
-        TextEdit::singleline(&mut text).id(field_id).hint_text("Filter, or a new class").desired_width(f32::INFINITY).char_limit(200);
+    let edit = TextEdit::singleline(&mut text)
+        .id(field_id)
+        .hint_text("Filter, or a new class")
+        .align(Align2::LEFT_CENTER)
+        .desired_width(f32::INFINITY)
+        .char_limit(200);
     let field = ui.add(edit);
     if field.changed() {
         moved = None;

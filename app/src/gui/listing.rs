@@ -1,12 +1,12 @@
 //! Which images are shown, in which order, and how many there are of each kind.
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
 
 use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::RootId;
-use tessera_core::library::state::{Image, Place, State};
+use tessera_core::library::state::{Image, State};
 
 use crate::session::class_tree::is_below;
 use crate::session::reports::{class_given, is_right};
@@ -167,12 +167,12 @@ impl Census {
             census.changed += usize::from(image.content.is_some_and(|content| content.changed));
             census.mispredicted += usize::from(census.predictions.get(&image.id).is_some_and(|prediction| prediction.wrong));
             census.leaks += usize::from(census.leaky.binary_search(&image.id).is_ok());
-            let there: Vec<&Place> = places(image).collect();
-            for (at, place) in there.iter().enumerate() {
-                let is_counted = |folder: &Path| there[..at].iter().any(|other| other.root == place.root && other.path.starts_with(folder));
-                for folder in place.path.ancestors().skip(1).filter(|folder| !is_counted(folder)) {
-                    *census.folders.entry((place.root, folder.to_owned())).or_default() += 1;
-                }
+            let folders = image.found_at().flat_map(|place| place.path.ancestors().skip(1).map(|folder| (place.root, folder)));
+            // Most images are in one place.
+            let mut counted = HashSet::new();
+            let is_alone = image.places.len() == 1;
+            for (root, folder) in folders.filter(|folder| is_alone || counted.insert(*folder)) {
+                *census.folders.entry((root, folder.to_owned())).or_default() += 1;
             }
         }
         for (root, folder) in census.folders.keys() {
@@ -186,7 +186,7 @@ impl Census {
     /// Whether an image passes a filter.
     pub fn fits(&self, image: &Image, scope: &Scope) -> bool {
         match scope {
-            Scope::Folder(root, folder) => places(image).any(|place| place.root == *root && place.path.starts_with(folder)),
+            Scope::Folder(root, folder) => image.found_at().any(|place| place.root == *root && place.path.starts_with(folder)),
             Scope::Class(name) => image.label() == Some(name),
             Scope::Below(path) => image.label().is_some_and(|label| is_below(label, path)),
             Scope::Untagged => image.label().is_none(),
@@ -202,13 +202,6 @@ impl Census {
             Scope::These(_, ids) => ids.contains(&image.id),
         }
     }
-}
-
-/// Where files of an image are, or where it was when there is none.
-fn places(image: &Image) -> impl Iterator<Item = &Place> {
-    let is_here = image.is_here();
-    let known = image.places.iter().filter(move |place| place.here);
-    known.chain(image.place().filter(|_| !is_here))
 }
 
 /// The images that pass all of some filters, in order. O(images * log images).

@@ -41,8 +41,8 @@ pub enum Modal {
     Colour(String, [u8; 3]),
     /// Many images are to be labelled by a key.
     LabelMany(Vec<ItemId>, UserLabel),
-    /// Images are to be removed, and their files moved to the bin of the system.
-    RemoveToBin(Vec<Clearance>),
+    /// Images are to be removed, and their files, so many, moved to the bin of the system.
+    RemoveToBin(Vec<Clearance>, usize),
     /// One of several files of an image is to be moved there; the image, the file, one that stays.
     FileToBin(ItemId, PathBuf, PathBuf),
     /// All files of some images but one of each are to be moved there.

@@ -22,6 +22,7 @@ use crate::session::reference::ReferenceImage;
 #[derive(Default)]
 pub struct PictureTextures {
     recognition: Option<Arc<Recognition>>,
+    first_look: Option<(Arc<RgbImage>, TextureHandle)>,
     query: Option<TextureHandle>,
     collage: Option<(Arc<Collage>, TextureHandle)>,
     tiles: Vec<Option<TextureHandle>>,
@@ -50,6 +51,10 @@ impl PictureTextures {
             self.tiles = tiles.iter().map(|tile| tile.picture.as_ref().map(|picture| load("piece", picture))).collect();
             self.query = now.map(|recognition| load("piece", &recognition.picture));
             self.recognition = now.cloned();
+        }
+        let first = desk.recognising().first_look().map(|first| &first.picture);
+        if first.map(Arc::as_ptr) != self.first_look.as_ref().map(|(picture, _)| Arc::as_ptr(picture)) {
+            self.first_look = first.map(|picture| (Arc::clone(picture), load("first look", picture)));
         }
         let collage = desk.recognising().collage();
         if collage.map(Arc::as_ptr) != self.collage.as_ref().map(|(collage, _)| Arc::as_ptr(collage)) {
@@ -95,6 +100,11 @@ impl PictureTextures {
             self.tray_of = desk.source().map(Path::to_owned);
             self.tray = desk.opening().tray().iter().map(|tried| load("tray", &tried.thumbnail)).collect();
         }
+    }
+
+    /// The image that is being recognised.
+    pub fn first_look(&self) -> Option<&TextureHandle> {
+        self.first_look.as_ref().map(|(_, texture)| texture)
     }
 
     /// The picture of the image that hits are to resemble.

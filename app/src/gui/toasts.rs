@@ -148,7 +148,7 @@ impl Toasts {
                     }
                     ui.horizontal(|ui| {
                         if last.is_some() && toast.notice.undo == last && ui.small_button("Undo").clicked() {
-                            (closed, undone) = (Some(i), true);
+                            undone = true;
                         }
                         if toast.is_problem() && ui.small_button("Copy").clicked() {
                             ui.copy_text(words.clone());
@@ -161,10 +161,7 @@ impl Toasts {
             }
         });
         if let Some(i) = closed {
-            let Toast { mut earlier, .. } = self.0.remove(i);
-            if let Some(notice) = earlier.pop().filter(|_| undone) {
-                self.0.insert(i, Toast { notice, earlier, since: Instant::now() });
-            }
+            self.0.remove(i);
         }
         undone
     }

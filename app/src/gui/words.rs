@@ -83,12 +83,28 @@ pub fn job(job: &JobView) -> String {
     if total == 0 {
         return if done == 0 { stage.to_owned() } else { format!("{stage} {}", grouped(done as usize)) };
     }
-    let seconds = job.elapsed.as_secs_f64();
+    let seconds = job.stage_elapsed.as_secs_f64();
     let rate = done as f64 / seconds.max(0.1);
-    let left =
-        if done > 0 && done < total && seconds > 2.0 { format!(", {} left", time((total - done) as f64 / rate)) } else { String::new() };
+    let left = time_left(job).map_or_else(String::new, |left| format!(", {left} left"));
     let rate = if done > 0 && seconds > 2.0 { format!(", {rate:.0} a second{left}") } else { String::new() };
     format!("{stage}: {} of {}{rate}", grouped(done as usize), grouped(total as usize))
+}
+
+/// A job in fewer words: what it does, how far it is, how long it will take.
+pub fn job_in_short(job: &JobView) -> String {
+    let (done, total) = (job.snapshot.done, job.snapshot.total);
+    if job.waits || total == 0 {
+        return self::job(job);
+    }
+    let stage = if job.snapshot.stage.is_empty() { &job.name } else { job.snapshot.stage };
+    let left = time_left(job).map_or_else(String::new, |left| format!(", {left} left"));
+    format!("{stage}: {} %{left}", 100 * done.min(total) / total)
+}
+
+/// How long a job will take from now on, once that can be told.
+fn time_left(job: &JobView) -> Option<String> {
+    let (done, total, seconds) = (job.snapshot.done, job.snapshot.total, job.stage_elapsed.as_secs_f64());
+    (done > 0 && done < total && seconds > 2.0).then(|| time((total - done) as f64 * seconds / done as f64))
 }
 
 /// Seconds in the unit that suits.

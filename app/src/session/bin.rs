@@ -293,7 +293,7 @@ fn remove_to_bin(library: &Mutex<Library>, clearances: &[Clearance], bin: &dyn B
             None => cleared.push(clearance.clone()),
         }
     }
-    let images: Vec<ItemId> = cleared.iter().flat_map(|clearance| clearance.removed.iter().copied()).collect();
+    let images = Clearance::going(&cleared);
     binned.removed = images.len();
     if images.is_empty() {
         return Ok(binned);

@@ -464,6 +464,12 @@ impl Ckm {
         self.scores_with(query, without, &whole)
     }
 
+    /// As [`Ckm::scores`], without the likeness of whole images, of which [`Ckm::prepare`] may take
+    /// long: a first guess.
+    pub fn scores_by_pieces(&self, query: &Elements, without: Without<'_>) -> Scores {
+        self.scores_with(query, without, &[])
+    }
+
     /// As [`Ckm::scores`], with the values of [`Ckm::whole_values`] where whole images are compared
     /// ([`Ckm::compares_wholes`]) and the network has looked at the query if it is to.
     pub fn scores_and_whole(&self, query: &Elements, without: Without<'_>) -> (Scores, Vec<f64>) {

@@ -96,11 +96,11 @@ pub(super) const CHECKED: &str = "checked at";
 /// The health of the library in `folder`. O(images + files of the library).
 pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache) -> Result<Health> {
     let root = |(id, root): (RootId, &Root)| {
-        let below = state.images().filter(|image| image.places.iter().any(|place| place.root == id));
+        let below = state.images().filter(|image| image.found_at().any(|place| place.root == id));
         let (mut images, mut missing) = (0, 0);
         for image in below {
             images += 1;
-            missing += usize::from(!image.places.iter().any(|place| place.root == id && place.here));
+            missing += usize::from(!image.is_here());
         }
         RootHealth { id, path: root.path.clone(), is_here: root.path.is_dir(), images, missing }
     };

@@ -27,9 +27,10 @@ use crate::error::{Error, Result};
 
 /// The first `n` images of the library in `folder`, to be shown while it is opened, which reads and
 /// checks all of it first. `None` where they cannot be read, whatever the reason: opening tells it.
-/// O(`n`), and counting the images.
-pub fn first_images(folder: &Path, n: usize) -> Option<FirstImages> {
-    first(&folder.join(DATABASE), n)
+/// Where it `leaves_alone` the library no file is made beside it, and there are none while another
+/// program writes to it. O(`n`), and counting the images.
+pub fn first_images(folder: &Path, n: usize, leaves_alone: bool) -> Option<FirstImages> {
+    first(&folder.join(DATABASE), n, leaves_alone)
 }
 
 impl Library {

@@ -103,6 +103,13 @@ impl Image {
         self.places.iter().any(|place| place.here)
     }
 
+    /// The places where files of it are, or that where it was when there are none.
+    pub fn found_at(&self) -> impl Iterator<Item = &Place> {
+        let is_here = self.is_here();
+        let here = self.places.iter().filter(|place| place.here);
+        here.chain(self.place().filter(|_| !is_here))
+    }
+
     /// Its path from its root, for people and for models.
     pub fn name(&self) -> String {
         self.place().map_or_else(|| format!("#{}", self.id.0), |place| error::display(&place.path))
@@ -310,6 +317,14 @@ impl State {
     /// The full path where an image is found.
     pub fn path_of(&self, image: &Image) -> Option<PathBuf> {
         image.place().map(|place| self.full_path(place))
+    }
+
+    /// Images that were found below one of these folders, of which no file is there any more, not
+    /// even elsewhere. O(images).
+    pub fn missing_below(&self, folders: &[PathBuf]) -> usize {
+        let is_below = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
+        let was_there = |image: &&Arc<Image>| image.places.iter().any(|place| is_below(&self.full_path(place)));
+        self.images().filter(|image| !image.is_here()).filter(was_there).count()
     }
 
     /// What finds images by the paths of tables. O(images log images).

@@ -25,12 +25,18 @@ pub struct NearWord {
     pub texts: usize,
 }
 
+/// Letters from which on a word may be meant by its form alone.
+const FORMED: usize = 6;
+/// The errors that count between words of which only the forms are near each other.
+const BY_FORM: usize = 2;
+
 impl TextIndex {
     /// The words of texts with the fewest errors between them and `word`, at most
     /// [`most_errors`], that are no forms of it ([`super::form`]), those of most texts first and of
     /// equals the first in the alphabet; none for a word with digits. Accents are left out of both.
-    /// Only words of `least` texts or more count. O(words of the index), a nanosecond for one of
-    /// fewer texts.
+    /// Where there are none, those that begin alike and whose form has one error: `buterflies` may
+    /// be `butterfly`. Only words of `least` texts or more count. O(words of the index), a
+    /// nanosecond for one of fewer texts.
     pub fn near(&self, word: &str, least: usize) -> Vec<NearWord> {
         let (word, own_form) = (bare(word), form(word));
         let asked = Spelling::of(&word);
@@ -52,8 +58,19 @@ impl TextIndex {
                 found.push(NearWord { word: other.word.to_string(), errors, texts: other.texts.len() });
             }
         }
+        if found.is_empty() && asked.length >= FORMED {
+            found.extend(self.near_by_form(&word, &own_form, least));
+        }
         found.sort_by(|a, b| b.texts.cmp(&a.texts).then_with(|| a.word.cmp(&b.word)));
         found
+    }
+
+    /// The words of texts that begin with the same letter, of which the form has one error.
+    fn near_by_form<'a>(&'a self, word: &'a str, own_form: &'a str, least: usize) -> impl Iterator<Item = NearWord> + 'a {
+        let others = self.words.iter().filter(move |other| other.texts.len() >= least.max(1) && other.spelling.length >= FORMED);
+        let alike = others.filter(|other| bare(&other.word).chars().next() == word.chars().next());
+        let near = alike.filter(|other| osa_distance(own_form, &form(&other.word)) == 1);
+        near.map(|other| NearWord { word: other.word.to_string(), errors: BY_FORM, texts: other.texts.len() })
     }
 
     /// The other words of texts that are forms of `word` ([`super::form`]), those of most texts

@@ -95,7 +95,9 @@ fn images_that_go_leave_captions_and_class_to_the_one_that_stays() {
     assert_eq!(told, [(Some("a".into()), "a boat, a lake, a swan".into())]);
     assert_eq!(words, "Removed 2 images, 3 captions and 1 label taken over");
     // Two classes are none, a class that it has stays, and so does the word that it has none.
-    assert_eq!(clear(&[(bare, &[two, other])]).0, [(None, "a lake, a swan".into())]);
+    let (told, words) = clear(&[(bare, &[two, other])]);
+    assert_eq!(told, [(None, "a lake, a swan".into())]);
+    assert_eq!(words, "Removed 2 images, 2 captions taken over, several classes of the copies of 1 image left out");
     assert_eq!(
         clear(&[(one, &[other]), (none, &[two])]).0,
         [(Some("a".into()), "a boat, a lake, a swan".into()), (None, "a lake, a swan".into())]
@@ -105,6 +107,28 @@ fn images_that_go_leave_captions_and_class_to_the_one_that_stays() {
     hold(&library).set_removed(&[one], true).unwrap();
     hold(&library).clear(&[Clearance { kept: Some(bare), removed: vec![one] }], true).unwrap();
     assert!(at(&library, "3.png").captions.is_empty());
+    hold(&library).set_removed(&[one], false).unwrap();
+    // The user's class outranks that of a folder; the one that is kept for others never goes.
+    hold(&library).label(&[two], &class("swan")).unwrap();
+    let given = [Clearance { kept: Some(one), removed: vec![two, other] }, Clearance { kept: Some(other), removed: vec![one] }];
+    assert_eq!(Clearance::going(&given), [two]);
+    hold(&library).clear(&given, true).unwrap();
+    let last = hold(&library).state().history().last().unwrap().clone();
+    assert_eq!((last.words.as_str(), last.is_with_files()), ("Removed 2.png, 1 caption and 1 label taken over, files to the bin", true));
+    assert_eq!((at(&library, "a/1.png").label(), at(&library, "b/1.png").is_live()), (Some("swan"), true));
+    hold(&library).undo().unwrap();
+    assert_eq!((at(&library, "a/1.png").label(), at(&library, "a/2.png").is_live()), (Some("a"), true));
+    hold(&library).redo().unwrap();
+    assert_eq!((at(&library, "a/1.png").label(), at(&library, "a/2.png").is_live()), (Some("swan"), false));
+    hold(&library).undo().unwrap();
+    // More captions than an image may have are told.
+    hold(&library).caption(one, (0..199).map(|n| said(&format!("boat {n}"))).collect()).unwrap();
+    hold(&library).label(&[one], &class("a")).unwrap();
+    hold(&library).clear(&[Clearance { kept: Some(one), removed: vec![two] }], false).unwrap();
+    let words = hold(&library).state().history().last().unwrap().words.clone();
+    assert_eq!(words, "Removed 2.png, 1 caption taken over, 1 caption too many left out");
+    hold(&library).undo().unwrap();
+    hold(&library).set_removed(&[one], true).unwrap();
     let gone = hold(&library).clear(&[Clearance { kept: Some(one), removed: vec![two] }], false).unwrap_err();
     assert!(matches!(gone, tessera_core::Error::Removed { .. }), "{gone}");
     sound(&library);

@@ -1,5 +1,7 @@
 //! Models that catch up while a library is in use.
 
+use std::collections::BTreeSet;
+
 use super::*;
 use tessera_core::Error;
 use tessera_core::library::first_images;
@@ -106,9 +108,14 @@ fn it_can_be_put_off_and_what_was_done_is_not_lost() {
 #[test]
 fn the_first_images_are_read_alone_and_only_sound_rows() {
     let place = closed();
-    let first = first_images(&place.folder(), 2).unwrap();
+    let first = first_images(&place.folder(), 2, false).unwrap();
     let names: Vec<String> = first.state.images().map(|image| image.name()).collect();
     assert_eq!((names, first.images), (vec!["cat/a.png".to_owned(), "cat/b.png".to_owned()], 5));
+    // Without a file beside it they are the same.
+    let beside = || fs::read_dir(place.folder()).unwrap().map(|entry| entry.unwrap().file_name()).collect::<BTreeSet<_>>();
+    let before = beside();
+    let alone = first_images(&place.folder(), 2, true).unwrap();
+    assert_eq!((alone.state, alone.images, beside()), (first.state.clone(), first.images, before));
     let whole = place.open().into_inner().unwrap();
     for image in first.state.images() {
         let known = whole.state().image(image.id).unwrap();
@@ -120,17 +127,17 @@ fn the_first_images_are_read_alone_and_only_sound_rows() {
     let image = hold(&library).state().images().next().unwrap().id;
     hold(&library).set_removed(&[image], true).unwrap();
     library.into_inner().unwrap().close().unwrap();
-    let first = first_images(&place.folder(), 2).unwrap();
+    let first = first_images(&place.folder(), 2, false).unwrap();
     assert!(first.state.image(image).is_none(), "one that was removed is not shown");
     assert_eq!((first.state.images().count(), first.images), (2, 4));
 
     let db = rusqlite::Connection::open(place.folder().join("library.db")).unwrap();
     db.execute("UPDATE place SET shown = 'other' WHERE path = CAST('cat/b.png' AS BLOB)", []).unwrap();
-    let names: Vec<String> = first_images(&place.folder(), 1).unwrap().state.images().map(|image| image.name()).collect();
+    let names: Vec<String> = first_images(&place.folder(), 1, false).unwrap().state.images().map(|image| image.name()).collect();
     assert_eq!(names, ["dog/c.png"], "a row that is not as it was written is passed over");
     db.execute("CREATE TABLE foreign_table (a)", []).unwrap();
-    assert!(first_images(&place.folder(), 1).is_none());
-    assert!(first_images(&place.images(), 1).is_none());
+    assert!(first_images(&place.folder(), 1, false).is_none());
+    assert!(first_images(&place.images(), 1, false).is_none());
 }
 
 #[test]

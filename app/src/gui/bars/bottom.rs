@@ -1,6 +1,6 @@
 //! The bar at the bottom: the number of images, the memory of pictures, and the running jobs.
 
-use egui::{Align, Layout, RichText, Ui};
+use egui::{Align, Layout, RichText, Ui, vec2};
 
 use crate::command::Command;
 use crate::gui::actions::Action;
@@ -8,6 +8,9 @@ use crate::gui::modal::Modal;
 use crate::gui::panel::Panel;
 use crate::gui::words::{self, bytes, count};
 use crate::session::desk::view::JobView;
+
+/// The least width for a job.
+const LEAST: f32 = 300.0;
 
 pub(in crate::gui) fn bottom_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal(|ui| {
@@ -30,14 +33,24 @@ pub(in crate::gui) fn bottom_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             panel.view.open(Modal::Log);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            for job in panel.desk.jobs().list() {
-                job_ui(ui, panel, &job);
+            let jobs = panel.desk.jobs().list();
+            let fit = ((ui.available_width() / LEAST) as usize).clamp(1, jobs.len().max(1));
+            let (shown, others) = jobs.split_at(fit.min(jobs.len()));
+            if !others.is_empty() {
+                let all = others.iter().map(words::job).collect::<Vec<_>>().join("\n");
+                ui.label(RichText::new(format!("and {} more", others.len())).small().weak()).on_hover_text(all);
+            }
+            let width = ui.available_width() / shown.len().max(1) as f32;
+            for job in shown {
+                let size = vec2(width - ui.spacing().item_spacing.x, ui.available_height());
+                ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| job_ui(ui, panel, job, shown.len() == 1));
             }
         });
     });
 }
 
-fn job_ui(ui: &mut Ui, panel: &mut Panel<'_>, job: &JobView) {
+/// A job with its bar, words and buttons; one that has not the bar to itself in short.
+fn job_ui(ui: &mut Ui, panel: &mut Panel<'_>, job: &JobView, is_alone: bool) {
     let stop = if job.stopping { "Stopping…" } else { "Stop" };
     if ui.add_enabled(!job.stopping, egui::Button::new(stop).small()).on_hover_text("What was done till then stays").clicked() {
         panel.ask(Command::Cancel(job.id));
@@ -54,10 +67,11 @@ fn job_ui(ui: &mut Ui, panel: &mut Panel<'_>, job: &JobView) {
     let (done, total) = (job.snapshot.done, job.snapshot.total);
     if total > 0 {
         let share = (done as f32 / total as f32).clamp(0.0, 1.0);
-        ui.add(egui::ProgressBar::new(share).desired_width(110.0).desired_height(10.0));
+        ui.add(egui::ProgressBar::new(share).desired_width(if is_alone { 110.0 } else { 60.0 }).desired_height(10.0));
     } else {
         ui.add(egui::Spinner::new().size(13.0));
     }
-    let text = egui::Label::new(RichText::new(words::job(job)).small()).truncate();
-    ui.add(text).on_hover_text(&job.name);
+    let whole = words::job(job);
+    let text = if is_alone { whole.clone() } else { words::job_in_short(job) };
+    ui.add(egui::Label::new(RichText::new(text).small()).truncate()).on_hover_text(format!("{}\n{whole}", job.name));
 }

@@ -18,9 +18,6 @@ const WIDE: f32 = 1000.0;
 const SEARCH: f32 = 210.0;
 const NAME: f32 = 170.0;
 
-/// What an undo takes back when files went to the bin after the last act.
-const TO_BIN: &str = "files moved to the bin";
-
 pub(in crate::gui) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal(|ui| {
         ui.scope(|ui| {
@@ -138,7 +135,7 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.menu_button("Edit", |ui| {
         let (undo, redo) = panel.state().map_or((None, None), |state| {
             let last = state.history().last().map(|act| act.words.clone());
-            let undo = if panel.desk.near_copies().binned_since(state) > 0 { Some(TO_BIN.to_owned()) } else { last };
+            let undo = panel.desk.near_copies().to_put_back(state).map(str::to_owned).or(last);
             (undo, state.future().last().map(|act| act.words.clone()))
         });
         for (action, act) in [(Action::Undo, undo), (Action::Redo, redo)] {

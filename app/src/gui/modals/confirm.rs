@@ -8,7 +8,6 @@ use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
 use tessera_core::library::clearance::Clearance;
 use tessera_core::library::event::UserLabel;
-use tessera_core::library::state::{Image, State};
 
 use crate::command::{Command, Written};
 use crate::gui::panel::Panel;
@@ -50,14 +49,13 @@ pub(super) fn label_many(images: &[ItemId], label: &UserLabel) -> Question {
 }
 
 /// Asks whether to remove images and move their files to the bin.
-pub(super) fn remove_to_bin(cleared: &[Clearance], state: Option<&State>) -> Question {
-    let images = || cleared.iter().flat_map(|clearance| &clearance.removed);
-    let there = |image: &Arc<Image>| image.places.iter().filter(|place| place.here).count();
-    let files: usize = images().filter_map(|image| state?.image(*image)).map(there).sum();
+pub(super) fn remove_to_bin(cleared: &[Clearance], files: usize) -> Question {
+    let images = cleared.iter().map(|clearance| clearance.removed.len()).sum();
     Question {
-        heading: format!("Move {} of {} to the bin?", count(files, "file"), count(images().count(), "image")),
+        heading: format!("Move {} of {} to the bin?", count(files, "file"), count(images, "image")),
         words: "The images leave the library, and their files go to the bin of the system. Nothing is deleted: an undo brings the images \
-                back and the files where they were, as long as they are in the bin."
+                back and the files where they were, as long as they are in the bin. Files that have changed stay, and those for which the \
+                file that is kept is not there."
             .into(),
         verb: "Move to the bin",
         command: Command::RemoveToBin(cleared.to_vec()),

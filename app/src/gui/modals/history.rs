@@ -17,6 +17,7 @@ pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.heading("History");
     // So often an undo puts files back from the bin before one takes back the last act.
     let binned = panel.state().map_or(0, |state| panel.desk.near_copies().binned_since(state));
+    let to_put_back = panel.state().and_then(|state| panel.desk.near_copies().to_put_back(state));
     let (done, undone) = panel
         .state()
         .map(|state| {
@@ -26,7 +27,10 @@ pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         .unwrap_or_default();
     ui.horizontal(|ui| {
         if ui
-            .add_enabled(!done.is_empty() || binned > 0, egui::Button::new("Undo").shortcut_text(Action::Undo.key_words(ui.ctx())))
+            .add_enabled(
+                !done.is_empty() || to_put_back.is_some(),
+                egui::Button::new("Undo").shortcut_text(Action::Undo.key_words(ui.ctx())),
+            )
             .clicked()
         {
             panel.ask(Command::Undo);
@@ -44,6 +48,9 @@ pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.label(RichText::new("Nothing was done yet.").weak());
     }
     let rows = undone.len() + done.len();
+    if rows > 1 {
+        ui.label(RichText::new("Press an act to go back to how it was right after it: all that came later is taken back.").weak());
+    }
     ScrollArea::vertical().id_salt("history").max_height(room(ui, 400.0)).auto_shrink([false, true]).show_rows(
         ui,
         22.0,

@@ -98,8 +98,8 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
             // It may be started before everything is known.
             None => Some("Import".to_owned()),
             Some(Ok(plan)) if plan.images > 0 => Some(match plan.images - plan.known {
-                0 => "Look for changes".to_owned(),
-                new if plan.known > 0 => format!("Import {}", plural(new, "new image")),
+                0 => "Import again".to_owned(),
+                new if plan.known > 0 => format!("Import {}", plural(new, "new file")),
                 all => format!("Import {}", plural(all, "image")),
             }),
             _ => None,

@@ -70,7 +70,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
                 confirm::confirm_ui(ui, panel, confirm::delete_class(class, images))
             }
             Modal::LabelMany(images, label) => confirm::confirm_ui(ui, panel, confirm::label_many(images, label)),
-            Modal::RemoveToBin(cleared) => confirm::confirm_ui(ui, panel, confirm::remove_to_bin(cleared, panel.state())),
+            Modal::RemoveToBin(cleared, files) => confirm::confirm_ui(ui, panel, confirm::remove_to_bin(cleared, *files)),
             Modal::FileToBin(image, file, other) => confirm::confirm_ui(ui, panel, confirm::file_to_bin(*image, file, other)),
             Modal::FilesToBin(files) => confirm::confirm_ui(ui, panel, confirm::files_to_bin(files)),
             Modal::Forget(images) => confirm::confirm_ui(ui, panel, confirm::forget(images)),

@@ -139,9 +139,14 @@ impl CopiesView {
                 let words = format!("These were found at {}: press Find copies to find those at {}", of(found), of(self.distance));
                 ui.colored_label(ui.visuals().warn_fg_color, words);
             }
+            let new = panel.desk.near_copies().new_files();
+            if new > 0 {
+                let words = format!("{} came since: press Find copies to look at them too", count(new, "file"));
+                ui.colored_label(ui.visuals().warn_fg_color, words);
+            }
             let files: usize = groups.iter().map(|group| group.files).sum();
             ui.label(RichText::new(format!("{} of {}", count(groups.len(), "group"), count(files, "file"))).strong());
-            let further: usize = groups.iter().map(|group| group.files - group.images.len()).sum();
+            let further: usize = groups.iter().map(|group| group.further).sum();
             if further > 0 {
                 let words = format!("Move {} of the same bytes to the bin", count(further, "further file"));
                 let hover = "Of each image that lies in several files of the same bytes, the oldest stays; the images stay in the library";
@@ -155,11 +160,7 @@ impl CopiesView {
             }
             let others = cleared.iter().map(|clearance| clearance.removed.len()).sum();
             let words = format!("Remove {} and keep the best of each group", count(others, "image"));
-            let hover = format!(
-                "Takes them out of the library in one act, which Ctrl+Z takes back; the best takes over their captions, and their class \
-                 where it has none; {}",
-                self.files_go()
-            );
+            let hover = format!("Takes them out of the library in one act, which Ctrl+Z takes back; {}", self.what_goes());
             if ui.button(words).on_hover_text(hover).clicked() {
                 self.clear(panel, cleared);
             }
@@ -359,14 +360,17 @@ impl CopiesView {
         Rect::from_center_size(frame.center() + (Vec2::splat(0.5) - self.middle) * shown, shown)
     }
 
-    /// What becomes of the files of images that are removed.
-    fn files_go(&self) -> &'static str {
-        if self.to_bin { "their files go to the bin of the system" } else { "the files stay where they are" }
+    /// What becomes of the words and files of images that are removed.
+    fn what_goes(&self) -> String {
+        let files = if self.to_bin { "their files go to the bin of the system" } else { "the files stay where they are" };
+        format!("the image that is kept takes over their captions, and their class unless it has its own; {files}")
     }
 
     fn clear(&self, panel: &mut Panel<'_>, cleared: Vec<Clearance>) {
         if self.to_bin {
-            panel.view.open(Modal::RemoveToBin(cleared));
+            let places = |image: ItemId| panel.state()?.image(image).map(|image| image.places.iter().filter(|place| place.here).count());
+            let files = Clearance::going(&cleared).into_iter().filter_map(places).sum();
+            panel.view.open(Modal::RemoveToBin(cleared, files));
         } else {
             panel.ask(Command::Clear(cleared));
         }
@@ -428,12 +432,12 @@ impl CopiesView {
         ui.horizontal(|ui| {
             let (words, keys) = if at == 0 { ("Keep the best", "Enter") } else { ("Keep this one", "") };
             let n = count(group.images.len() - 1, "other image");
-            let hover = format!("Takes the {n} of this group out of the library, in one act; {}. {keys}", self.files_go());
+            let hover = format!("Takes the {n} of this group out of the library, in one act; {}. {keys}", self.what_goes());
             let button = if at == 0 { main_button(ui, words) } else { ui.button(words) };
             if button.on_hover_text(hover.trim_end()).clicked() {
                 self.keep(panel, group, at);
             }
-            let hover = format!("Out of the library; {}. Delete", self.files_go());
+            let hover = format!("Out of the library; {}. Delete", self.what_goes());
             if at > 0 && ui.button("Remove this one").on_hover_text(hover).clicked() {
                 self.remove(panel, group, at);
             }

@@ -1,7 +1,7 @@
 //! The page of recognition: one image, its class with the confidence, and the pieces of training
 //! images that made the score.
 
-use egui::{RichText, ScrollArea, Ui};
+use egui::{Rect, RichText, ScrollArea, Ui, vec2};
 use tessera_core::ckm::unknown::UnknownBar;
 use tessera_core::error::{display, display_name};
 use tessera_core::library::event::UserLabel;
@@ -20,11 +20,11 @@ use crate::gui::theme;
 use crate::gui::widgets::bars::confidence_ui;
 use crate::gui::widgets::collage::collage_ui;
 use crate::gui::widgets::pieces::{contributions_ui, pieces_ui};
-use crate::gui::widgets::{NARROW, WHOLE, card_ui, chip_ui, line, main_button, nothing_ui};
+use crate::gui::widgets::{NARROW, WHOLE, card_ui, chip_ui, fitted, line, main_button, nothing_ui};
 use crate::gui::without::without_ui;
-use crate::gui::words::count;
+use crate::gui::words::{self, count};
 use crate::job::JobKind;
-use crate::session::desk::view::{LeftOut, Recognition, Tile};
+use crate::session::desk::view::{FirstLook, JobView, LeftOut, Recognition, Tile};
 use crate::session::reports::listed;
 
 /// The share of the page's height that the pictures may take.
@@ -33,6 +33,9 @@ const PICTURES: f32 = 0.44;
 const AROUND_ROWS: f32 = 70.0;
 /// The least share of the page's height that they take.
 const LEAST_ROWS: f32 = 0.45;
+
+/// Classes after the best that are told of a first guess.
+const RUNNERS_UP: usize = 3;
 
 /// The state of the page.
 #[derive(Default)]
@@ -273,8 +276,11 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, folder: &mut FolderTable) {
 }
 
 fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    if panel.desk.jobs().is_running(&JobKind::Recognise) {
-        nothing_ui(ui, "Looking at it", "");
+    if let Some(job) = panel.desk.jobs().of(&JobKind::Recognise) {
+        match panel.desk.recognising().first_look().cloned() {
+            Some(first) => first_look_ui(ui, panel, &first, &job),
+            None => nothing_ui(ui, "Looking at it", ""),
+        }
         return;
     }
     nothing_ui(ui, "No image yet", "Choose, drop or paste an image, or press E on a selected one in Browse");
@@ -284,6 +290,58 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         {
             panel.ask(Command::Recognise(ImageQuery::File(tried.path)));
         }
+    });
+}
+
+/// The image, how far its recognition is, and a first guess, until the recognition is there.
+fn first_look_ui(ui: &mut Ui, panel: &Panel<'_>, first: &FirstLook, job: &JobView) {
+    let left = (ui.available_width() * 0.3).clamp(240.0, 380.0);
+    let answer = |ui: &mut Ui| {
+        card_ui(ui, "", |ui| {
+            ui.set_min_width(ui.available_width());
+            match first.guess.first() {
+                Some((class, _)) => {
+                    ui.label(RichText::new("First guess").weak());
+                    ui.add(egui::Label::new(RichText::new(class).size(26.0).strong()).truncate());
+                    let runners_up: Vec<&str> = first.guess.iter().skip(1).take(RUNNERS_UP).map(|(class, _)| class.as_str()).collect();
+                    if !runners_up.is_empty() {
+                        ui.label(RichText::new(format!("then {}", runners_up.join(", "))).weak());
+                    }
+                    ui.label("By the pieces most like it; whole images are compared next, and then it is said how sure that is.");
+                }
+                None => drop(ui.label(RichText::new("Looking at it").size(18.0))),
+            }
+            ui.add_space(4.0);
+            ui.horizontal(|ui| {
+                ui.spinner();
+                ui.label(RichText::new(words::job(job)).weak());
+            });
+        });
+    };
+    let picture = |ui: &mut Ui| {
+        line(ui, RichText::new(&first.name).weak());
+        let Some(texture) = panel.pictures.first_look() else { return };
+        let room = ui.available_rect_before_wrap();
+        let size = (first.picture.width(), first.picture.height());
+        let frame = Rect::from_min_size(room.min, vec2(room.width(), (PICTURES * room.height()).max(160.0)));
+        ui.painter().image(texture.id(), fitted(size, frame), WHOLE, egui::Color32::WHITE);
+        let response = ui.allocate_rect(frame, egui::Sense::hover());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("Picture of {}", first.name)));
+    };
+    if ui.available_width() < NARROW {
+        answer(ui);
+        ui.add_space(6.0);
+        return picture(ui);
+    }
+    ui.horizontal_top(|ui| {
+        ui.vertical(|ui| {
+            ui.set_width(left);
+            answer(ui);
+        });
+        ui.vertical(|ui| {
+            ui.set_width(ui.available_width());
+            picture(ui);
+        });
     });
 }
 

@@ -149,8 +149,8 @@ impl PageUi for TrainView {
                             "by a recogniser that had not seen a third of the objects, this one among them"
                         } else if report.objects_unknown == report.images { "without itself" } else { "without all views of its object" };
                         let mean = report.accuracy.as_ref().map_or_else(String::new, |a| format!("; mean over the classes {}", share(&a.mean_recall)));
-                        let of_all = if report.judged.len() < report.images { format!(" of {}", report.images) } else { String::new() };
-                        ui.label(format!("right on {}{of_all}, each judged {by}{mean}", count(report.judged.len(), "image")))
+                        let of_all = if report.judged.len() < report.images { format!(", of {} in all,", grouped(report.images)) } else { String::new() };
+                        ui.label(format!("of {} judged{of_all} were right, each {by}{mean}", count(report.judged.len(), "image")))
                             .on_hover_text("After ±: the standard error, by objects where they are known");
                         if let (true, Some([uniform, _])) = (is_weighted, weights.right) {
                             ui.label(RichText::new(format!("With uniform weights {:.1} % of these were right.", 100.0 * uniform)).weak());

@@ -117,13 +117,16 @@ pub fn line_of(ui: &Ui, style: TextStyle, text: &str, width: f32, colour: Color3
     ui.painter().layout_job(job)
 }
 
-/// A class's name on one line; of a path that does not fit the last part is shown.
+/// A class's name on one line; of a path that does not fit as much of the end as does, for paths
+/// that end alike are told apart by what is before it.
 pub fn class_line(ui: &Ui, name: &str, width: f32, colour: Color32) -> std::sync::Arc<egui::Galley> {
     let whole = one_line(ui, name, width, colour);
-    match name.rsplit_once('/') {
-        Some((_, last)) if whole.elided => one_line(ui, &format!("…/{last}"), width, colour),
-        _ => whole,
-    }
+    let Some((before, _)) = name.rsplit_once('/').filter(|_| whole.elided) else { return whole };
+    let cut = |from: usize| one_line(ui, &format!("…{}", &name[from..]), width, colour);
+    // Beginnings of the end, the longest first.
+    let starts: Vec<usize> = before.char_indices().map(|(at, _)| at).chain([before.len()]).skip(1).collect();
+    let fits = starts.partition_point(|from| cut(*from).elided);
+    cut(starts[fits.min(starts.len() - 1)])
 }
 
 /// An empty state: what this place is for, and what to do.

@@ -150,6 +150,7 @@ impl Jobs {
             name: job.kind().words().into_owned(),
             snapshot: job.snapshot(),
             elapsed: job.elapsed(),
+            stage_elapsed: job.stage_elapsed(),
             stopping: job.is_cancelled(),
             waits: job.is_paused(),
             put_off: self.own.get(id).copied(),

@@ -11,7 +11,7 @@ use tessera_core::library::clearance::Clearance;
 use tessera_core::library::copies::{Copies, Copy, find_copies};
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
-use tessera_core::library::state::State;
+use tessera_core::library::state::{Image, State};
 
 use super::context::{Context, Event};
 use super::library_act::state_and;
@@ -32,11 +32,18 @@ type Files = Vec<(ItemId, PathBuf)>;
 #[derive(Default)]
 pub struct NearCopies {
     found: Option<(f64, Copies)>,
+    /// The files of the library when they were looked for.
+    looked_at: usize,
+    /// Files that came to the library since.
+    new: usize,
     groups: Arc<Vec<CopyGroup>>,
     /// Files that are not there any more.
     gone: HashSet<PathBuf>,
     /// Files of images that stay which went to the bin, each time after which act; the last last.
     binned: Vec<(Option<EventId>, Files)>,
+    /// Files that were to come back from the bin when it was stopped: the next undo asks for them
+    /// again.
+    unfinished: Files,
     /// What is to be put back once that which is being put back is there.
     waiting: VecDeque<Wanted>,
     is_putting_back: bool,
@@ -50,6 +57,8 @@ pub struct CopyGroup {
     pub images: Vec<Copy>,
     /// The files of all of them.
     pub files: usize,
+    /// Files that are there beside one of each image.
+    pub further: usize,
     /// Images that show the same object as the first, as folders or names tell: other views of it
     /// may look like copies.
     pub views: usize,
@@ -106,6 +115,7 @@ impl Part for NearCopies {
         match message {
             Message::Found(distance, copies) => {
                 (self.found, self.gone) = (Some((distance, copies)), HashSet::new());
+                self.looked_at = ctx.state().map_or(0, all_files);
                 self.regroup(ctx);
             }
             Message::Gone(gone) => {
@@ -122,11 +132,7 @@ impl Part for NearCopies {
             Message::Undone(states) => self.put_back(ctx, Wanted::Undone(states)),
             Message::PutBack(stopped) => {
                 self.is_putting_back = false;
-                if !stopped.is_empty() {
-                    // The next undo asks for them again.
-                    let last = ctx.state().and_then(|state| state.history().last().map(|act| act.id));
-                    self.binned.push((last, stopped));
-                }
+                self.unfinished.extend(stopped);
                 self.look_for_files(ctx);
                 if let Some(next) = self.waiting.pop_front() {
                     self.put_back(ctx, next);
@@ -159,6 +165,11 @@ impl NearCopies {
         &self.groups
     }
 
+    /// Files that came to the library since copies were looked for, fewer those that went.
+    pub fn new_files(&self) -> usize {
+        self.new
+    }
+
     /// The distance that was last looked for; `None` before that.
     pub fn distance(&self) -> Option<f64> {
         self.found.as_ref().map(|(distance, _)| *distance)
@@ -178,9 +189,22 @@ impl NearCopies {
         self.binned.iter().rev().take_while(|(after, _)| *after == last).count()
     }
 
-    /// Puts files back that went to the bin after the last act. Returns whether there were any:
-    /// only then the last thing that was done is no act of the library.
+    /// What an undo puts back from the bin before one takes back the last act, in words.
+    pub fn to_put_back(&self, state: &State) -> Option<&'static str> {
+        if !self.unfinished.is_empty() {
+            return Some("files that are still in the bin");
+        }
+        (self.binned_since(state) > 0).then_some("files moved to the bin")
+    }
+
+    /// Goes on putting files back, or puts those back that went to the bin after the last act.
+    /// Returns whether there were any: only then the last thing that was done is no act of the
+    /// library.
     pub(super) fn undo(&mut self, ctx: &mut Context) -> bool {
+        if !self.unfinished.is_empty() {
+            self.put_back(ctx, Wanted::Files(Files::new()));
+            return true;
+        }
         if ctx.state().is_none_or(|state| self.binned_since(state) == 0) {
             return false;
         }
@@ -195,8 +219,11 @@ impl NearCopies {
             self.waiting.push_back(wanted);
             return;
         }
+        let mut files = std::mem::take(&mut self.unfinished);
         ctx.library_job(JobKind::PutBack, move |session, library| {
-            let files = wanted.files();
+            files.extend(wanted.files());
+            files.sort();
+            files.dedup();
             let put_back = session.put_back(library, &files);
             let stopped = put_back.as_ref().map_or_else(|_| Vec::new(), |put_back| put_back.stopped.clone());
             let notice = match put_back {
@@ -217,6 +244,7 @@ impl NearCopies {
     /// undo.
     fn regroup(&mut self, ctx: &Context) {
         let Some(((_, found), state)) = self.found.as_ref().zip(ctx.state()) else { return };
+        self.new = all_files(state).saturating_sub(self.looked_at);
         self.groups = Arc::new(found.groups.iter().filter_map(|group| present(group, state, &self.gone)).collect());
     }
 
@@ -228,6 +256,16 @@ impl NearCopies {
     }
 }
 
+/// The files of all images that are there. O(images).
+fn all_files(state: &State) -> usize {
+    state.images().map(|image| files_of(image)).sum()
+}
+
+/// The files of an image that are there.
+fn files_of(image: &Image) -> usize {
+    image.places.iter().filter(|place| place.here).count()
+}
+
 /// What is still there of a group, if that is more than one file.
 fn present(group: &[Copy], state: &State, gone: &HashSet<PathBuf>) -> Option<CopyGroup> {
     let is_live = |copy: &Copy| !gone.contains(&copy.path) && state.image(copy.image).is_some_and(|image| image.is_live());
@@ -237,7 +275,8 @@ fn present(group: &[Copy], state: &State, gone: &HashSet<PathBuf>) -> Option<Cop
     let mut images: Vec<Copy> = group.iter().filter(is_there).cloned().collect();
     images.dedup_by_key(|copy| copy.image);
     let views = state.views_among(best, images.iter().map(|copy| copy.image));
-    (files > 1).then_some(CopyGroup { images, files, views })
+    let further = images.iter().filter_map(|copy| state.image(copy.image)).map(|image| files_of(image).saturating_sub(1)).sum();
+    (files > 1).then_some(CopyGroup { images, files, further, views })
 }
 
 /// Removes images with their files, of which a notice tells.

@@ -441,7 +441,9 @@ impl Opening {
         self.close(ctx);
         let (before, gate, outbox) = (self.closing.clone(), Arc::clone(&self.gate), ctx.outbox.clone());
         ctx.job(JobKind::Open, move |session| {
-            session.progress().begin("Waiting for the library before", 0);
+            if before.strong_count() > 0 {
+                session.progress().begin("Waiting for the library before", 0);
+            }
             while before.strong_count() > 0 {
                 if session.progress().is_cancelled() {
                     return Err(Error::Cancelled);
@@ -450,10 +452,8 @@ impl Opening {
             }
             // An earlier job that was cancelled may still be opening the same library.
             let _gate = gate.lock().unwrap_or_else(PoisonError::into_inner);
-            // A library that is only read gets no file beside it.
-            if !session.is_read_only
-                && let Some(folder) = first(session)
-                && let Some(images) = first_images(&folder, FIRST)
+            if let Some(folder) = first(session)
+                && let Some(images) = first_images(&folder, FIRST, session.is_read_only)
             {
                 outbox.send(Message::First(outbox.library, First { folder, images }));
             }

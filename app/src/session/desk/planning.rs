@@ -154,5 +154,5 @@ impl Planning {
 
 /// The options that a folder was imported with, or the usual ones.
 pub(super) fn options_of(ctx: &Context, folder: &Path) -> ImportOptions {
-    ctx.state().and_then(|state| ImportOptions::of_folder(state, folder)).unwrap_or_default()
+    ImportOptions::with_earlier(ctx.state(), folder, None, Vec::new(), None)
 }

@@ -64,6 +64,8 @@ pub struct JobView {
     pub snapshot: ProgressSnapshot,
     /// How long it has been running.
     pub elapsed: Duration,
+    /// How long its stage has been running.
+    pub stage_elapsed: Duration,
     /// Whether it was cancelled.
     pub stopping: bool,
     /// Whether it waits for something that was asked for, or was put off.
@@ -113,6 +115,18 @@ pub struct Hits {
     /// Beside an image to resemble, the sets of vectors that were brought, with the images that
     /// have one.
     pub sets: Vec<(Arc<str>, usize)>,
+}
+
+/// What is shown of an image before its recognition is there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstLook {
+    /// What it is called.
+    pub name: String,
+    /// The image, shrunk to the size that the recogniser needs.
+    pub picture: Arc<RgbImage>,
+    /// Classes from the best down, with their scores by pieces alone, where whole images are yet to
+    /// be compared, too.
+    pub guess: Vec<(String, f64)>,
 }
 
 /// An image recognised, with its reasons.

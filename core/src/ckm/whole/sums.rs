@@ -44,15 +44,14 @@ impl Sums {
         Self { products: vec![0; triangle(SIZE)], classes: vec![ClassSums::new(); classes] }
     }
 
-    /// The sums over images, each with the position of its class. O(images * [`SIZE`]^2), on all
-    /// threads.
-    pub(super) fn of<T: Sync>(classes: usize, images: &[T], features: impl Fn(&T) -> (usize, Features) + Sync) -> Self {
+    /// The sums over images, each with the position of its class; without those that have no
+    /// features. O(images * [`SIZE`]^2), on all threads.
+    pub(super) fn of<T: Sync>(classes: usize, images: &[T], features: impl Fn(&T) -> Option<(usize, Features)> + Sync) -> Self {
         let chunks = images.par_chunks(CHUNK).fold(
             || Self::new(classes),
             |mut sums, chunk| {
                 let mut products = vec![0i32; triangle(SIZE)];
-                for image in chunk {
-                    let (class, features) = features(image);
+                for (class, features) in chunk.iter().filter_map(&features) {
                     add_products(&mut products, &features);
                     sums.classes[class].change(&features, 1);
                 }

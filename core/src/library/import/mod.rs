@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::Library;
 use super::draft::Draft;
 use super::event::{Change, EventId, EventKind, Field, FolderWord, RootId, Swap};
-use super::state::{Image, Place, Root, State};
+use super::state::{Place, Root, State};
 use crate::data::plan::ImportPlan;
 use crate::data::tables::beside;
 use crate::data::{Dataset, ImageSource, Labels, Masks, Meta, OpenOptions, UNLABELLED};
@@ -71,8 +71,8 @@ impl ImportOptions {
         state.roots().find(|(_, root)| is_folder(root)).map(|(_, root)| Self::of(root))
     }
 
-    /// Those that are said. Where no source of labels is, what is not said is as the folder was
-    /// imported before.
+    /// The options that are given; unless a source of labels is, the others are those that the
+    /// folder was imported with before.
     pub fn with_earlier(state: Option<&State>, folder: &Path, labels: Option<Labels>, exclude: Vec<String>, masks: Option<Masks>) -> Self {
         let folder = fs::canonicalize(folder).ok().filter(|_| labels.is_none());
         let before = folder.zip(state).and_then(|(folder, state)| Self::of_folder(state, &folder)).unwrap_or_default();
@@ -113,11 +113,12 @@ impl Root {
 /// As [`ImportPlan::of`].
 ///
 /// # Complexity
-/// As [`ImportPlan::of`].
+/// As [`ImportPlan::of`], and O(files of the library).
 pub fn plan(state: Option<&State>, folder: &Path, options: &ImportOptions, progress: &Progress) -> Result<ImportPlan> {
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let places = |state: &State| -> Vec<PathBuf> {
-        let here = state.images().flat_map(|image| image.places.iter().filter(|place| place.here));
+        let taken_in = state.records().iter().filter(|image| image.content.is_some());
+        let here = taken_in.flat_map(|image| image.places.iter().filter(|place| place.here));
         here.map(|place| state.full_path(place)).collect()
     };
     let known: HashSet<PathBuf> = state.into_iter().flat_map(places).collect();
@@ -261,7 +262,7 @@ fn run(
     }
     let mut library = hold(library);
     if !report.cancelled {
-        report.missing = missing_in(library.state(), &folder);
+        report.missing = library.state().missing_below(std::slice::from_ref(&folder));
         // Other files that were left out are not noted: their names may tell of an image that is
         // forgotten later.
         library.cache().put_skipped(&folder, report.failed.iter().map(|file| (file.path.as_path(), file.reason, file.detail.as_str())))?;
@@ -400,10 +401,4 @@ fn mark_missing(library: &mut Library, folder: &Path, there: &HashSet<&Path>) ->
         }
     }
     library.put_places(&changed)
-}
-
-/// Images that were found below `folder`, of which no file is there any more, not even elsewhere.
-fn missing_in(state: &State, folder: &Path) -> usize {
-    let was_in = |image: &&Arc<Image>| image.places.iter().any(|place| state.full_path(place).starts_with(folder));
-    state.images().filter(|image| !image.is_here()).filter(was_in).count()
 }

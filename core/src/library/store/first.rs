@@ -8,7 +8,7 @@ use super::load::{image_of, place_of, roots};
 use super::schema::{APPLICATION, SCHEMA, expected};
 use super::seal;
 use crate::ids::ItemId;
-use crate::library::sqlite::{connect_to_read, foreign};
+use crate::library::sqlite::{connect_to_read, connect_to_unchanging, foreign, is_log_empty};
 use crate::library::state::State;
 
 /// The first images of a library by their paths, and how many it has in all.
@@ -21,9 +21,15 @@ pub struct FirstImages {
 }
 
 /// The first `n` images of the database at `path`: rows that are as they were written, of a
-/// database that is no other version and holds nothing foreign. `None` where there are none.
-pub(in crate::library) fn first(path: &Path, n: usize) -> Option<FirstImages> {
-    let db = connect_to_read(path).ok()?;
+/// database that is no other version and holds nothing foreign. `None` where there are none, and,
+/// where no file may be made beside it, while another program writes to it.
+pub(in crate::library) fn first(path: &Path, n: usize, leaves_alone: bool) -> Option<FirstImages> {
+    let db = match leaves_alone {
+        true if !is_log_empty(path) => return None,
+        true => connect_to_unchanging(path),
+        false => connect_to_read(path),
+    };
+    let db = db.ok()?;
     read(&db, n).ok()?.filter(|first| first.images > 0)
 }
 

@@ -231,7 +231,7 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
     let words = if is_filtered {
         "Nothing among what is shown answers; take filters off to search in all images"
     } else if hits.memories == 0 {
-        "There are no captions yet: write one under an image, or read a file of captions (File menu)"
+        "No class or name of a file has it, and there are no captions yet: write one under an image, or read a file of captions (File menu)"
     } else {
         "Images are found by the words of their captions, classes and names; \"two words\" in quotes must stand together, -word must not be there"
     };

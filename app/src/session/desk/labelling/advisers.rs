@@ -22,7 +22,7 @@ use super::queue::{ChangedSuggestion, KEPT, STRIP};
 use crate::session::Session;
 
 /// Labels that are learned before the first image is shown, at most.
-const AT_ONCE: usize = 200;
+const AT_ONCE: usize = 20;
 
 /// A result of the thread.
 pub(in super::super) enum AdviserResult {

@@ -9,7 +9,7 @@ use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::explain::{Contribution, Explanation};
 use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::error::display;
-use tessera_core::ids::ItemId;
+use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::library::Library;
 use tessera_core::library::features::hash_file;
 use tessera_core::library::import::hold;
@@ -18,7 +18,7 @@ use tessera_core::picture::decode::SIDE;
 use tessera_core::picture::{Picture, thumbnail};
 use tessera_core::{Error, Result};
 
-use super::super::view::{ClassReasons, ContributionRow, LeftOut, Piece, Recognition, Tile};
+use super::super::view::{ClassReasons, ContributionRow, FirstLook, LeftOut, Piece, Recognition, Tile};
 use crate::command::ImageQuery;
 use crate::session::Session;
 use crate::session::draw::winners;
@@ -58,12 +58,19 @@ impl Drawn {
         of_library.unwrap_or_else(|| Path::new(&self.model.root).join(name))
     }
 }
-/// Recognises an image; `open` is the library that is open, whoever answers.
+/// Recognises an image; `open` is the library that is open, whoever answers. `tell` is told at once
+/// what is seen of it, and where the answer takes long a first guess.
 ///
 /// # Errors
 /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] when there is nothing to compare
 /// it with.
-pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&State>, query: &ImageQuery) -> Result<(Recognition, Drawn)> {
+pub(super) fn recognise(
+    session: &Session,
+    answerer: &Answerer,
+    open: Option<&State>,
+    query: &ImageQuery,
+    tell: &dyn Fn(FirstLook),
+) -> Result<(Recognition, Drawn)> {
     let (model, state, by, unlearned) = match answerer {
         Answerer::Library(library) => {
             let library = hold(library);
@@ -89,6 +96,15 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&St
     // An image that was learned would be compared with itself.
     let example = item.and_then(|id| model.ckm.examples().find(|(_, example)| example.id == id)).map(|(_, example)| example.clone());
     let without = example.as_ref().map_or(Without::Nothing, |example| example.without_itself());
+    let mut first = FirstLook { name: name.clone(), picture: Arc::new(looked.0.pixels.clone()), guess: Vec::new() };
+    tell(first.clone());
+    if model.ckm.is_to_be_prepared() {
+        let ranking = session.on_threads(|| Ok(model.ckm.scores_by_pieces(&looked.1, without).ranking()))?;
+        let class = |id: ClassId| model.ckm.classes()[id.index()].name.clone();
+        first.guess = ranking.into_iter().map(|(id, score)| (class(id), score)).collect();
+        tell(first);
+        session.on_threads(|| model.ckm.prepare_by(session.progress()))?;
+    }
     let answer = session.recognise_elements(&model, Path::new(&name), looked, without);
     if answer.ranking.is_empty() {
         let found = if model.ckm.classes().is_empty() { "no labelled image yet" } else { "no other object of any class" };
@@ -131,7 +147,7 @@ fn view(
     left_out: LeftOut,
 ) -> Recognition {
     let (model, answer) = (&drawn.model, &drawn.answer);
-    let class = |id: tessera_core::ids::ClassId| model.ckm.classes()[id.index()].name.clone();
+    let class = |id: ClassId| model.ckm.classes()[id.index()].name.clone();
     let mut reasons = drawn.explanations.iter().map(|explanation| ClassReasons {
         class: class(explanation.class),
         score: explanation.score,

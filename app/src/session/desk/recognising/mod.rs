@@ -31,7 +31,7 @@ use super::exporting::occupied;
 use super::notices::{done, note, problem, stopped};
 use super::part::Part;
 use super::recognised_folder::FolderAnswerer;
-use super::view::{Recognition, SavedModel, WithoutImage};
+use super::view::{FirstLook, Recognition, SavedModel, WithoutImage};
 use crate::command::{ImageQuery, KindChoice, SearchChoice, WeightChoice, Written};
 use crate::job::JobKind;
 use crate::session::collage::Collage;
@@ -54,6 +54,8 @@ pub struct Recognising {
     /// The loaded model that answers in place of the library's own recogniser.
     loaded: Option<Loaded>,
     recognition: Option<Arc<Recognition>>,
+    /// What is shown of the image until its recognition is there.
+    first_look: Option<Arc<FirstLook>>,
     drawn: Option<Drawn>,
     /// The best virtual instance of the recognition, once it was painted.
     collage: Option<Arc<Collage>>,
@@ -112,6 +114,8 @@ pub(super) enum Message {
     Chosen(SearchChoice, Option<Judged>),
     /// Which weights of pieces and of kinds are in use, and the last reports on them and on harm.
     Weighed(WeightUse, KindUse, Option<Judged>, Option<HarmReport>),
+    /// What is seen of an image that is being recognised, by how it was asked for.
+    FirstLook(ImageQuery, FirstLook),
     /// An answer.
     Recognised(Box<(Recognition, Drawn)>),
     /// Why an image could not be recognised.
@@ -186,9 +190,14 @@ impl Part for Recognising {
             Message::Collage(answer, collage) if self.is_of(&answer) => self.collage = collage.map(Arc::new),
             Message::Without(answer, without) if self.is_of(&answer) => self.without = Some(Arc::new(without)),
             Message::Collage(..) | Message::Without(..) => {}
+            Message::FirstLook(query, first) => {
+                if self.asked.as_ref().is_some_and(|asked| asked.is_same(&query)) && self.recognition.is_none() {
+                    self.first_look = Some(Arc::new(first));
+                }
+            }
             Message::Recognised(answer) => self.recognised(*answer),
             Message::NotRecognised(words) => {
-                (self.asked, self.recognition) = (None, None);
+                (self.asked, self.recognition, self.first_look) = (None, None, None);
                 self.drop_drawn();
                 ctx.tell(problem(words));
             }
@@ -225,6 +234,11 @@ impl Recognising {
     /// The image that was recognised last.
     pub fn recognition(&self) -> Option<&Arc<Recognition>> {
         self.recognition.as_ref()
+    }
+
+    /// What is shown of an image until its recognition is there.
+    pub fn first_look(&self) -> Option<&Arc<FirstLook>> {
+        self.first_look.as_ref()
     }
 
     /// The loaded model that answers in place of the library's own recogniser.
@@ -343,7 +357,7 @@ impl Recognising {
 
     /// Recognises an image; the recognition before is no longer shown.
     pub(super) fn recognise(&mut self, ctx: &mut Context, query: ImageQuery) {
-        self.recognition = None;
+        (self.recognition, self.first_look) = (None, None);
         self.drop_drawn();
         self.ask(ctx, query);
     }
@@ -375,9 +389,10 @@ impl Recognising {
     fn ask(&mut self, ctx: &mut Context, query: ImageQuery) {
         let Some(answerer) = self.answerer(ctx) else { return };
         self.asked = Some(query.clone());
-        let (quick, state) = (ctx.quick.clone(), ctx.state().cloned());
+        let (quick, state, outbox) = (ctx.quick.clone(), ctx.state().cloned(), ctx.outbox.clone());
         ctx.job(JobKind::Recognise, move |session| {
-            match answer::recognise(&quick.with_progress(session.progress()), &answerer, state.as_ref(), &query) {
+            let tell = |first| outbox.send(Message::FirstLook(query.clone(), first));
+            match answer::recognise(&quick.with_progress(session.progress()), &answerer, state.as_ref(), &query, &tell) {
                 Ok(answer) => Ok(Message::Recognised(Box::new(answer))),
                 Err(Error::Cancelled) => Err(Error::Cancelled),
                 Err(error) => Ok(Message::NotRecognised(error.to_string())),
@@ -402,7 +417,7 @@ impl Recognising {
         {
             recognition.before = Some(last.scores.clone());
         }
-        self.recognition = Some(Arc::new(recognition));
+        (self.recognition, self.first_look) = (Some(Arc::new(recognition)), None);
         self.drop_drawn();
         self.drawn = Some(drawn);
     }

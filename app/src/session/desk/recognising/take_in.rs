@@ -1,7 +1,7 @@
 //! A recognised image from elsewhere is taken into the library with its label.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
@@ -61,12 +61,7 @@ impl Recognising {
 
     /// From now on the image that was taken in is one of the library.
     pub(super) fn taken_in(&mut self, ctx: &mut Context, query: &ImageQuery, image: ItemId) {
-        let is_it = match (query, &self.asked) {
-            (ImageQuery::File(taken), Some(ImageQuery::File(asked))) => taken == asked,
-            (ImageQuery::Pixels(taken), Some(ImageQuery::Pixels(asked))) => Arc::ptr_eq(taken, asked),
-            _ => false,
-        };
-        if is_it {
+        if self.asked.as_ref().is_some_and(|asked| asked.is_same(query)) {
             self.asked = Some(ImageQuery::Item(image));
             self.recognise_again(ctx);
         }
