@@ -32,6 +32,9 @@ pub enum JobKind {
     Judge,
     /// Recognises an image.
     Recognise,
+    /// Looks at all images that the recogniser compares, once, before it can say how alike whole
+    /// images are.
+    CompareWholes,
     /// Recognises the images of a folder.
     RecogniseFolder,
     /// Saves the recogniser as a model.
@@ -112,6 +115,7 @@ impl JobKind {
             Self::Relocate => "Relocating",
             Self::Judge => "Judging the recogniser",
             Self::Recognise => "Recognising",
+            Self::CompareWholes => "Comparing whole images",
             Self::RecogniseFolder => "Recognising a folder",
             Self::SaveModel => "Saving the model",
             Self::LoadModel => "Loading the model",
@@ -169,6 +173,7 @@ impl JobKind {
             | Self::AskCluster
             | Self::Picture => true,
             Self::CatchUp
+            | Self::CompareWholes
             | Self::Import(_)
             | Self::Rescan
             | Self::TakeIn

@@ -61,6 +61,41 @@ fn with_whole() -> Ckm {
     ckm
 }
 
+#[test]
+fn clones_share_what_is_made_until_their_images_differ() {
+    let ckm = with_whole();
+    let clone = ckm.clone();
+    let mut other = ckm.clone();
+    other.remove(ItemId(5));
+    assert!([&ckm, &clone, &other].iter().all(|ckm| ckm.is_to_be_prepared()));
+    let stopped = Progress::default();
+    stopped.cancel();
+    assert!(matches!(clone.prepare_by(&stopped), Err(tessera_core::Error::Cancelled)) && clone.is_to_be_prepared());
+    let progress = Progress::default();
+    clone.prepare_by(&progress).unwrap();
+    assert_eq!(progress.snapshot().done, 27);
+    assert!(!clone.is_to_be_prepared() && !ckm.is_to_be_prepared() && other.is_to_be_prepared());
+    // A machine that does not count the whole shares it too, and hands on what follows its changes.
+    let mut bare = clone.clone();
+    bare.set_terms(ClassTerms::default());
+    bare.remove(ItemId(7));
+    let mut counted = bare.clone();
+    counted.set_terms(counting(0.5));
+    for (ckm, gone) in [(&other, 5), (&counted, 7)] {
+        let mut fresh = machine(Preset::Mixed.options(), 27);
+        fresh.set_terms(counting(0.5));
+        fresh.remove(ItemId(gone));
+        assert_eq!(scores(ckm, Without::Nothing), scores(&fresh, Without::Nothing));
+    }
+    assert_eq!(scores(&ckm, Without::Nothing), scores(&with_whole(), Without::Nothing));
+    // The first guess is what the pieces say.
+    let query = ckm.examples().next().unwrap().1.elements.get();
+    assert_eq!(
+        with_whole().scores_by_pieces(&query, Without::Nothing),
+        machine(Preset::Mixed.options(), 27).scores(&query, Without::Nothing)
+    );
+}
+
 /// In any order, an image has the values that a machine of the images before it gives.
 #[test]
 fn values_in_turn_are_those_of_machines_that_learn_one_image_after_another() {

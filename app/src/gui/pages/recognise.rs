@@ -276,7 +276,8 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, folder: &mut FolderTable) {
 }
 
 fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    if let Some(job) = panel.desk.jobs().of(&JobKind::Recognise) {
+    let jobs = panel.desk.jobs();
+    if let Some(job) = jobs.of(&JobKind::CompareWholes).or_else(|| jobs.of(&JobKind::Recognise)) {
         match panel.desk.recognising().first_look().cloned() {
             Some(first) => first_look_ui(ui, panel, &first, &job),
             None => nothing_ui(ui, "Looking at it", ""),
@@ -298,7 +299,7 @@ fn first_look_ui(ui: &mut Ui, panel: &Panel<'_>, first: &FirstLook, job: &JobVie
     let left = (ui.available_width() * 0.3).clamp(240.0, 380.0);
     let answer = |ui: &mut Ui| {
         card_ui(ui, "", |ui| {
-            ui.set_min_width(ui.available_width());
+            ui.set_width(ui.available_width());
             match first.guess.first() {
                 Some((class, _)) => {
                     ui.label(RichText::new("First guess").weak());
@@ -307,12 +308,12 @@ fn first_look_ui(ui: &mut Ui, panel: &Panel<'_>, first: &FirstLook, job: &JobVie
                     if !runners_up.is_empty() {
                         ui.label(RichText::new(format!("then {}", runners_up.join(", "))).weak());
                     }
-                    ui.label("By the pieces most like it; whole images are compared next, and then it is said how sure that is.");
+                    ui.label("By the pieces most like it. Whole images are compared next; then it is said how sure this is, and why.");
                 }
                 None => drop(ui.label(RichText::new("Looking at it").size(18.0))),
             }
             ui.add_space(4.0);
-            ui.horizontal(|ui| {
+            ui.horizontal_wrapped(|ui| {
                 ui.spinner();
                 ui.label(RichText::new(words::job(job)).weak());
             });

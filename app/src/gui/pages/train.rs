@@ -150,6 +150,10 @@ impl PageUi for TrainView {
                         } else if report.objects_unknown == report.images { "without itself" } else { "without all views of its object" };
                         let mean = report.accuracy.as_ref().map_or_else(String::new, |a| format!("; mean over the classes {}", share(&a.mean_recall)));
                         let of_all = if report.judged.len() < report.images { format!(", of {} in all,", grouped(report.images)) } else { String::new() };
+                        if report.judged.is_empty() {
+                            let words = "No image could be judged: that takes images of two objects of a class, or two images of it.";
+                            ui.colored_label(ui.visuals().warn_fg_color, words);
+                        }
                         ui.label(format!("of {} judged{of_all} were right, each {by}{mean}", count(report.judged.len(), "image")))
                             .on_hover_text("After ±: the standard error, by objects where they are known");
                         if let (true, Some([uniform, _])) = (is_weighted, weights.right) {

@@ -146,28 +146,30 @@ impl Ckm {
         kept_part(&self.options.kinds)
     }
 
-    /// Whether scores need something that is the same for all queries and not there yet.
-    pub fn is_to_be_prepared(&self) -> bool {
-        self.sees_whole_images() && self.terms.whole() > 0.0 && self.whole.0.solution.get().is_none()
+    fn scores_wholes(&self) -> bool {
+        self.sees_whole_images() && self.terms.whole() > 0.0
     }
 
-    /// Makes that: before many are scored side by side, each of which would make it otherwise.
+    /// Whether the first score will look at all training images, 0.4 ms each: no score of this
+    /// machine, nor of a clone with the same images, has done so yet.
+    pub fn is_to_be_prepared(&self) -> bool {
+        self.scores_wholes() && self.whole.0.sums.get().is_none()
+    }
+
+    /// Makes what scores need that is the same for all queries and not there yet: before many are
+    /// scored side by side, each of which would make it otherwise.
     pub fn prepare(&self) {
-        if self.is_to_be_prepared() {
+        if self.scores_wholes() {
             self.solution();
         }
     }
 
-    /// As [`Ckm::prepare`], of which it reports progress. O(training images), 0.4 ms each, at the
-    /// first time.
+    /// As [`Ckm::prepare`], of which it reports progress.
     ///
     /// # Errors
     /// [`Error::Cancelled`].
     pub fn prepare_by(&self, progress: &Progress) -> Result<()> {
-        if !self.is_to_be_prepared() {
-            return Ok(());
-        }
-        if self.whole.0.sums.get().is_none() {
+        if self.is_to_be_prepared() {
             progress.begin("Comparing whole images", self.examples().count() as u64);
             let sums = self.make_sums(progress);
             if progress.is_cancelled() {
@@ -175,7 +177,7 @@ impl Ckm {
             }
             made_once(&self.whole.0.sums, || sums);
         }
-        self.solution();
+        self.prepare();
         Ok(())
     }
 

@@ -128,13 +128,14 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         let of = if query.is_empty() { String::new() } else { format!(" for “{query}”") };
         let like = hits.like.as_ref().map_or_else(String::new, |like| format!(" that look like {}", like.short_name()));
         let some = hits.images.len() - hits.with_all;
+        let has_words = query.split_whitespace().nth(1).is_some();
         if hits.with_all > 0 && some > 0 && hits.like.is_none() {
-            let (all, others) =
-                if query.split_whitespace().nth(1).is_some() { (" with all words", "with some") } else { ("", "that may fit") };
+            let (all, others) = if has_words { (" with all words", "with some") } else { ("", "that may fit") };
             ui.label(RichText::new(format!("{}{all}{of}", count(hits.with_all, "image"))).strong());
             ui.label(RichText::new(format!("and {} {others}", grouped(some))).weak());
         } else {
-            ui.label(RichText::new(format!("{}{of}{like}", count(hits.images.len(), "image"))).strong());
+            let some = if has_words && some > 0 && hits.like.is_none() { " with some of the words" } else { "" };
+            ui.label(RichText::new(format!("{}{some}{of}{like}", count(hits.images.len(), "image"))).strong());
         }
         if !query.is_empty() && hits.memories > 0 {
             ui.label(RichText::new(format!("among {}", count(hits.memories, "caption"))).weak());

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use image::RgbImage;
-use tessera_core::ckm::Without;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::explain::{Contribution, Explanation};
 use tessera_core::ckm::model::RecogniserModel;
+use tessera_core::ckm::{Ckm, Without};
 use tessera_core::error::display;
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::library::Library;
@@ -58,6 +58,14 @@ impl Drawn {
         of_library.unwrap_or_else(|| Path::new(&self.model.root).join(name))
     }
 }
+/// What came of a recognition.
+pub(super) enum Answer {
+    /// An answer.
+    Whole(Box<(Recognition, Drawn)>),
+    /// A first guess was told; for the rest the machine is to be prepared ([`Ckm::prepare_by`]).
+    Unprepared(Arc<Ckm>),
+}
+
 /// Recognises an image; `open` is the library that is open, whoever answers. `tell` is told at once
 /// what is seen of it, and where the answer takes long a first guess.
 ///
@@ -70,7 +78,7 @@ pub(super) fn recognise(
     open: Option<&State>,
     query: &ImageQuery,
     tell: &dyn Fn(FirstLook),
-) -> Result<(Recognition, Drawn)> {
+) -> Result<Answer> {
     let (model, state, by, unlearned) = match answerer {
         Answerer::Library(library) => {
             let library = hold(library);
@@ -103,7 +111,7 @@ pub(super) fn recognise(
         let class = |id: ClassId| model.ckm.classes()[id.index()].name.clone();
         first.guess = ranking.into_iter().map(|(id, score)| (class(id), score)).collect();
         tell(first);
-        session.on_threads(|| model.ckm.prepare_by(session.progress()))?;
+        return Ok(Answer::Unprepared(model.ckm));
     }
     let answer = session.recognise_elements(&model, Path::new(&name), looked, without);
     if answer.ranking.is_empty() {
@@ -123,7 +131,7 @@ pub(super) fn recognise(
         Answerer::Library(library) => small(&hold(library), id),
         Answerer::Model(..) => None,
     };
-    Ok((view(session, &drawn, &small, (name, item, path), by, left_out), drawn))
+    Ok(Answer::Whole(Box::new((view(session, &drawn, &small, (name, item, path), by, left_out), drawn))))
 }
 
 /// The small picture that a library keeps of an image.

@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tessera_core::ckm::Ckm;
 use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::presets::Subject;
 use tessera_core::ckm::weights::LearnOptions;
@@ -44,7 +45,7 @@ use crate::session::models;
 use crate::session::recognise::RecognisedImage;
 use crate::session::reports::{self, last_report};
 use crate::session::search_choice::search_choice;
-use answer::{Answerer, Drawn, LIBRARY};
+use answer::{Answer, Answerer, Drawn, LIBRARY};
 pub(super) use learned::{switch as switch_learned, use_words_network};
 pub(super) use take_in::take_in;
 
@@ -118,6 +119,10 @@ pub(super) enum Message {
     FirstLook(ImageQuery, FirstLook),
     /// An answer.
     Recognised(Box<(Recognition, Drawn)>),
+    /// What the recogniser needs for its answers and has not yet.
+    Unprepared(Arc<Ckm>),
+    /// Whether it has it now, or it was stopped before.
+    Prepared(bool),
     /// Why an image could not be recognised.
     NotRecognised(String),
     /// An image that was recognised was taken in: how it was asked for, and what it is now.
@@ -196,6 +201,14 @@ impl Part for Recognising {
                 }
             }
             Message::Recognised(answer) => self.recognised(*answer),
+            Message::Unprepared(ckm) => prepare(ctx, ckm),
+            Message::Prepared(true) => self.recognise_again(ctx),
+            Message::Prepared(false) => {
+                if self.recognition.is_none() {
+                    (self.asked, self.first_look) = (None, None);
+                }
+                ctx.tell(stopped());
+            }
             Message::NotRecognised(words) => {
                 (self.asked, self.recognition, self.first_look) = (None, None, None);
                 self.drop_drawn();
@@ -393,7 +406,8 @@ impl Recognising {
         ctx.job(JobKind::Recognise, move |session| {
             let tell = |first| outbox.send(Message::FirstLook(query.clone(), first));
             match answer::recognise(&quick.with_progress(session.progress()), &answerer, state.as_ref(), &query, &tell) {
-                Ok(answer) => Ok(Message::Recognised(Box::new(answer))),
+                Ok(Answer::Whole(answer)) => Ok(Message::Recognised(answer)),
+                Ok(Answer::Unprepared(ckm)) => Ok(Message::Unprepared(ckm)),
                 Err(Error::Cancelled) => Err(Error::Cancelled),
                 Err(error) => Ok(Message::NotRecognised(error.to_string())),
             }
@@ -505,6 +519,18 @@ impl Recognising {
             Ok(Message::Switched(Box::new(Known::of(&hold(library)))).into())
         });
     }
+}
+
+/// Prepares the recogniser, unless that is under way; what it makes is shared by all clones.
+fn prepare(ctx: &mut Context, ckm: Arc<Ckm>) {
+    if ctx.jobs.is_running(&JobKind::CompareWholes) {
+        return;
+    }
+    ctx.job(JobKind::CompareWholes, move |session| match session.on_threads(|| ckm.prepare_by(session.progress())) {
+        Ok(()) => Ok(Message::Prepared(true)),
+        Err(Error::Cancelled) => Ok(Message::Prepared(false)),
+        Err(error) => Err(error),
+    });
 }
 
 /// Evaluates the recogniser on its own training images, each with its object left out. Learned
