@@ -1,5 +1,7 @@
 //! The page of copies: counted first, compared, cleaned up by keys, and taken back by one undo.
 
+use std::path::Path;
+
 use egui::Key;
 use image::{Rgb, RgbImage, imageops};
 use tessera::command::Command;
@@ -17,6 +19,17 @@ fn squares(seed: u32) -> RgbImage {
 fn groups(world: &World) -> Vec<Vec<ItemId>> {
     let groups = world.app().desk().near_copies().groups();
     groups.iter().map(|group| group.images.iter().map(|copy| copy.image).collect()).collect()
+}
+
+/// The page with the copies in a folder, so many groups.
+fn found_in(images: &Path, groups: usize) -> World {
+    let mut world = World::on(images);
+    world.ctrl(Key::Num7);
+    world.step();
+    world.click("Find copies");
+    world.until("they are found", |app| app.desk().near_copies().groups().len() == groups);
+    world.rest();
+    world
 }
 
 #[test]
@@ -82,12 +95,7 @@ fn files_of_copies_go_to_the_bin_where_that_is_ticked() {
     }
     imageops::rotate90(&squares(1)).save(at("turned.png")).unwrap();
     imageops::flip_horizontal(&squares(2)).save(at("other-stays.png")).unwrap();
-    let mut world = World::on(images.path());
-    world.ctrl(Key::Num7);
-    world.step();
-    world.click("Find copies");
-    world.until("they are found", |app| app.desk().near_copies().groups().len() == 2);
-    world.rest();
+    let mut world = found_in(images.path(), 2);
     // The turned copy laid on the picture differs nowhere.
     world.key(Key::D);
     world.until("the difference is drawn", |app| {
@@ -140,12 +148,7 @@ fn further_files_of_the_same_bytes_go_to_the_bin_at_once() {
             std::fs::copy(at(i, 0), at(i, copy)).unwrap();
         }
     }
-    let mut world = World::on(images.path());
-    world.ctrl(Key::Num7);
-    world.step();
-    world.click("Find copies");
-    world.until("they are found", |app| app.desk().near_copies().groups().len() == 2);
-    world.rest();
+    let mut world = found_in(images.path(), 2);
     world.click("Move 3 further files of the same bytes to the bin");
     world.step();
     assert!(world.shows("Move 3 files to the bin?"));
@@ -204,12 +207,7 @@ fn files_that_went_to_the_bin_one_after_another_come_back_in_turn() {
         squares(i).save(at(&format!("{i}.png"))).unwrap();
         std::fs::copy(at(&format!("{i}.png")), at(&format!("{i}-copy.png"))).unwrap();
     }
-    let mut world = World::on(images.path());
-    world.ctrl(Key::Num7);
-    world.step();
-    world.click("Find copies");
-    world.until("they are found", |app| app.desk().near_copies().groups().len() == 2);
-    world.rest();
+    let mut world = found_in(images.path(), 2);
     for left in [1, 0] {
         world.click_containing("To the bin: ");
         world.step();
@@ -238,12 +236,7 @@ fn what_was_not_reached_when_it_was_put_back_is_asked_for_again_by_the_next_undo
     for copy in &copies {
         std::fs::copy(images.path().join("photo.png"), copy).unwrap();
     }
-    let mut world = World::on(images.path());
-    world.ctrl(Key::Num7);
-    world.step();
-    world.click("Find copies");
-    world.until("they are found", |app| app.desk().near_copies().groups().len() == 1);
-    world.rest();
+    let mut world = found_in(images.path(), 1);
     world.click("Move 2 further files of the same bytes to the bin");
     world.step();
     world.click("Move to the bin");
@@ -257,6 +250,8 @@ fn what_was_not_reached_when_it_was_put_back_is_asked_for_again_by_the_next_undo
         world.rest();
         assert_eq!(there(), files);
         assert!(world.shows("1 file put back from the bin"));
+        let state = world.state().clone();
+        assert_eq!(world.app().desk().near_copies().undos_first(&state), usize::from(files == 2));
     }
     assert_eq!(world.state().history().len(), acts);
 }
@@ -267,12 +262,7 @@ fn one_of_two_files_of_the_same_bytes_goes_to_the_bin() {
     let at = |name: &str| images.path().join(name);
     squares(0).save(at("photo.png")).unwrap();
     std::fs::copy(at("photo.png"), at("same.png")).unwrap();
-    let mut world = World::on(images.path());
-    world.ctrl(Key::Num7);
-    world.step();
-    world.click("Find copies");
-    world.until("they are found", |app| app.desk().near_copies().groups().len() == 1);
-    world.rest();
+    let mut world = found_in(images.path(), 1);
     assert!(world.shows("One image in 2 files of the same bytes"));
     world.click_containing("To the bin: ");
     world.step();
@@ -312,12 +302,7 @@ fn copies_that_may_be_other_views_of_one_object_are_told() {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         picture.save(file).unwrap();
     }
-    let mut world = World::on(images.path());
-    world.ctrl(Key::Num7);
-    world.step();
-    world.click("Find copies");
-    world.until("they are found", |app| app.desk().near_copies().groups().len() == 2);
-    world.rest();
+    let mut world = found_in(images.path(), 2);
     assert!(world.shows("1 of them may be other views of one object"));
     // The distance by which the list was found is told.
     let copy = groups(&world)[0][1];

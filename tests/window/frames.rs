@@ -71,14 +71,7 @@ fn main() {
         std::fs::create_dir_all(&folder).unwrap();
         picture(number, 16).save(folder.join(format!("{number:05}.png"))).unwrap();
     }
-    let mut world = World::new(&[]);
-    let library = world.path("own.tessera");
-    // The network would take most of the time.
-    let mut empty = tessera::session::Session::new(0, 0).unwrap().open_or_create_library(&library).unwrap();
-    empty.set_learned_features(false, &tessera_core::progress::Progress::default()).unwrap();
-    empty.close().unwrap();
-    world.run(Command::Open(library));
-    world.until("the library is open", |app| app.desk().state().is_some());
+    let mut world = World::without_network();
     let start = Instant::now();
     world.run(Command::Import { folder: images.path().to_owned(), labels: Labels::None, exclude: Vec::new(), table: None });
     let mut importing = Vec::new();

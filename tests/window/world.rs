@@ -68,6 +68,19 @@ impl World {
         Self::of_size([1280.0, 800.0], answers)
     }
 
+    /// A window on an empty library without learned features: the network would take most of the
+    /// time.
+    pub(crate) fn without_network() -> Self {
+        let mut world = Self::new(&[]);
+        let library = world.path("own.tessera");
+        let mut empty = Session::new(0, 0).unwrap().open_or_create_library(&library).unwrap();
+        empty.set_learned_features(false, &Progress::default()).unwrap();
+        empty.close().unwrap();
+        world.run(Command::Open(library));
+        world.until("the library is open", |app| app.desk().state().is_some());
+        world
+    }
+
     /// A library of so many classes in a tree of three levels, with so many images of each.
     pub(crate) fn of_classes(classes: u32, images: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -80,14 +93,7 @@ impl World {
         }
         let table_at = folder.path().join("labels.csv");
         std::fs::write(&table_at, table).unwrap();
-        let mut world = Self::new(&[]);
-        let library = world.path("own.tessera");
-        // The network would take most of the time.
-        let mut empty = tessera::session::Session::new(0, 0).unwrap().open_or_create_library(&library).unwrap();
-        empty.set_learned_features(false, &tessera_core::progress::Progress::default()).unwrap();
-        empty.close().unwrap();
-        world.run(Command::Open(library));
-        world.until("the library is open", |app| app.desk().state().is_some());
+        let mut world = Self::without_network();
         world.run(Command::Import { folder: folder.path().to_owned(), labels: Labels::None, exclude: Vec::new(), table: Some(table_at) });
         world.until("it is all there", |app| app.desk().state().is_some_and(|state| state.classes().len() == classes as usize));
         drop(folder.keep());

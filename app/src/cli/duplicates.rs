@@ -5,7 +5,6 @@ use std::sync::Mutex;
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::error::display;
-use tessera_core::ids::ItemId;
 use tessera_core::library::clearance::Clearance;
 use tessera_core::library::copies::{Copies, Copy, find_copies};
 use tessera_core::library::state::State;
@@ -62,13 +61,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<D
 
 /// Removes all images of each group but its best, which takes over their captions.
 fn keep_best(librarian: &Librarian<'_>, library: &Mutex<Library>, found: &Copies, to_bin: bool) -> Result<Done> {
-    let of = |group: &Vec<Copy>| {
-        let kept = group[0].image;
-        let mut removed: Vec<ItemId> = group.iter().map(|copy| copy.image).filter(|image| *image != kept).collect();
-        removed.dedup();
-        Clearance { kept: Some(kept), removed }
-    };
-    let cleared: Vec<Clearance> = found.groups.iter().map(of).filter(|clearance| !clearance.removed.is_empty()).collect();
+    let cleared: Vec<Clearance> = found.groups.iter().filter_map(|group| Clearance::keeping(group[0].image, group)).collect();
     if to_bin {
         return clear(librarian, library, &cleared);
     }

@@ -42,7 +42,7 @@ fn toasts_ui(ui: &Ui, pages: &Pages, panel: &mut Panel<'_>) {
     let last = panel.state().and_then(|state| state.history().last()).map(|act| act.id);
     panel.view.toasts.close_undone(last);
     // Files that went to the bin after it are put back first.
-    let last = last.filter(|_| panel.state().is_some_and(|state| panel.desk.near_copies().to_put_back(state).is_none()));
+    let last = last.filter(|_| panel.state().is_some_and(|state| panel.desk.near_copies().undos_first(state) == 0));
     if panel.view.toasts.ui(ctx, last) {
         panel.requests.push(Request::Command(Command::Undo));
     }

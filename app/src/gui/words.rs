@@ -75,8 +75,7 @@ pub fn ago(at_ms: i64) -> String {
 
 /// A job: what it does, how far it is, how fast, how long it will take.
 pub fn job(job: &JobView) -> String {
-    let (done, total) = (job.snapshot.done, job.snapshot.total);
-    let stage = if job.snapshot.stage.is_empty() { &job.name } else { job.snapshot.stage };
+    let (stage, done, total) = (stage_of(job), job.snapshot.done, job.snapshot.total);
     if job.waits {
         return if total == 0 { format!("{stage}: waits") } else { format!("{stage}: waits at {done} of {total}") };
     }
@@ -85,8 +84,7 @@ pub fn job(job: &JobView) -> String {
     }
     let seconds = job.stage_elapsed.as_secs_f64();
     let rate = done as f64 / seconds.max(0.1);
-    let left = time_left(job).map_or_else(String::new, |left| format!(", {left} left"));
-    let rate = if done > 0 && seconds > 2.0 { format!(", {rate:.0} a second{left}") } else { String::new() };
+    let rate = if done > 0 && seconds > 2.0 { format!(", {rate:.0} a second{}", time_left(job)) } else { String::new() };
     format!("{stage}: {} of {}{rate}", grouped(done as usize), grouped(total as usize))
 }
 
@@ -96,15 +94,21 @@ pub fn job_in_short(job: &JobView) -> String {
     if job.waits || total == 0 {
         return self::job(job);
     }
-    let stage = if job.snapshot.stage.is_empty() { &job.name } else { job.snapshot.stage };
-    let left = time_left(job).map_or_else(String::new, |left| format!(", {left} left"));
-    format!("{stage}: {} %{left}", 100 * done.min(total) / total)
+    format!("{}: {} %{}", stage_of(job), 100 * done.min(total) / total, time_left(job))
 }
 
-/// How long a job will take from now on, once that can be told.
-fn time_left(job: &JobView) -> Option<String> {
+/// What a job does now.
+fn stage_of(job: &JobView) -> &str {
+    if job.snapshot.stage.is_empty() { &job.name } else { job.snapshot.stage }
+}
+
+/// How long a job will take from now on, in words that follow others; none until that can be told.
+fn time_left(job: &JobView) -> String {
     let (done, total, seconds) = (job.snapshot.done, job.snapshot.total, job.stage_elapsed.as_secs_f64());
-    (done > 0 && done < total && seconds > 2.0).then(|| time((total - done) as f64 * seconds / done as f64))
+    if done == 0 || done >= total || seconds <= 2.0 {
+        return String::new();
+    }
+    format!(", {} left", time((total - done) as f64 * seconds / done as f64))
 }
 
 /// Seconds in the unit that suits.

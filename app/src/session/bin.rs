@@ -306,7 +306,7 @@ fn remove_to_bin(library: &Mutex<Library>, clearances: &[Clearance], bin: &dyn B
             binned.left.push((state.path_of(image).unwrap_or_default(), BACK.to_owned()));
             continue;
         }
-        for place in image.places.iter().filter(|place| place.here) {
+        for place in image.files() {
             let path = state.full_path(place);
             match if holds(&path, place) { bin.take(&path) } else { Err("it does not hold the image any more".to_owned()) } {
                 // An undo that came meanwhile has not found it in the bin.
@@ -337,6 +337,6 @@ pub fn taken(before: &State, after: &State) -> Vec<(ItemId, PathBuf)> {
 
 /// The files that hold an image.
 fn files<'a>(state: &'a State, image: &'a Image) -> impl Iterator<Item = PathBuf> + 'a {
-    let there = image.places.iter().filter(|place| place.here).map(|place| (state.full_path(place), place));
+    let there = image.files().map(|place| (state.full_path(place), place));
     there.filter(|(path, place)| holds(path, place)).map(|(path, _)| path)
 }

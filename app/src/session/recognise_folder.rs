@@ -81,7 +81,7 @@ impl Session {
             return Err(Error::data(folder, "a folder of picture files", "pictures inside NORB files", advice));
         }
         let examples: HashMap<ItemId, &Example> = model.ckm.examples().map(|(_, example)| (example.id, example)).collect();
-        model.ckm.prepare();
+        model.ckm.prepare_by(self.progress())?;
         self.progress().begin("Recognising", files.len() as u64);
         for path in &files {
             self.progress().step()?;

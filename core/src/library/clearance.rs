@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Library;
 use super::captions::{Captions, Refusal};
+use super::copies::Copy;
 use super::draft::{Acts, Draft};
 use super::event::{Change, EventId, EventKind, Field, Swap, UserLabel};
 use super::state::{Act, Image};
@@ -32,6 +33,13 @@ impl Act {
 }
 
 impl Clearance {
+    /// That of a group of copies of which one image is kept; `None` where there is no other.
+    pub fn keeping(kept: ItemId, group: &[Copy]) -> Option<Self> {
+        let mut removed: Vec<ItemId> = group.iter().map(|copy| copy.image).filter(|image| *image != kept).collect();
+        removed.dedup();
+        (!removed.is_empty()).then_some(Self { kept: Some(kept), removed })
+    }
+
     /// The images that go, in order: those that are kept in place of some stay.
     pub fn going(clearances: &[Self]) -> Vec<ItemId> {
         let kept: BTreeSet<ItemId> = clearances.iter().filter_map(|clearance| clearance.kept).collect();

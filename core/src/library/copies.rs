@@ -196,7 +196,7 @@ pub fn find_copies(library: &Mutex<Library>, distance: f64, progress: &Progress)
     all.extend(alone.map(|image| files_of(&state, image, 0.0, Relation::Identical)).filter(|files| files.len() > 1));
     all.sort_by(|a, b| b.len().cmp(&a.len()).then(a[0].image.cmp(&b[0].image)));
     let same = |image: &Arc<Image>| {
-        let n = image.places.iter().filter(|place| place.here).count();
+        let n = image.files().count();
         n * n.saturating_sub(1) / 2
     };
     Ok(Copies {

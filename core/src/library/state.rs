@@ -103,11 +103,15 @@ impl Image {
         self.places.iter().any(|place| place.here)
     }
 
+    /// The places where files of it were when they were last looked for.
+    pub fn files(&self) -> impl Iterator<Item = &Place> {
+        self.places.iter().filter(|place| place.here)
+    }
+
     /// The places where files of it are, or that where it was when there are none.
     pub fn found_at(&self) -> impl Iterator<Item = &Place> {
         let is_here = self.is_here();
-        let here = self.places.iter().filter(|place| place.here);
-        here.chain(self.place().filter(|_| !is_here))
+        self.files().chain(self.place().filter(|_| !is_here))
     }
 
     /// Its path from its root, for people and for models.

@@ -34,7 +34,7 @@ pub(in crate::gui) fn bottom_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let jobs = panel.desk.jobs().list();
-            let fit = ((ui.available_width() / LEAST) as usize).clamp(1, jobs.len().max(1));
+            let fit = ((ui.available_width() / LEAST) as usize).max(1);
             let (shown, others) = jobs.split_at(fit.min(jobs.len()));
             if !others.is_empty() {
                 let all = others.iter().map(words::job).collect::<Vec<_>>().join("\n");

@@ -15,9 +15,8 @@ use crate::session::desk::view::{Notice, Tone};
 
 pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.heading("History");
-    // So often an undo puts files back from the bin before one takes back the last act.
-    let binned = panel.state().map_or(0, |state| panel.desk.near_copies().binned_since(state));
-    let to_put_back = panel.state().and_then(|state| panel.desk.near_copies().to_put_back(state));
+    let copies = panel.desk.near_copies();
+    let (binned, first) = panel.state().map_or((0, 0), |state| (copies.binned_since(state), copies.undos_first(state)));
     let (done, undone) = panel
         .state()
         .map(|state| {
@@ -27,10 +26,7 @@ pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         .unwrap_or_default();
     ui.horizontal(|ui| {
         if ui
-            .add_enabled(
-                !done.is_empty() || to_put_back.is_some(),
-                egui::Button::new("Undo").shortcut_text(Action::Undo.key_words(ui.ctx())),
-            )
+            .add_enabled(!done.is_empty() || first > 0, egui::Button::new("Undo").shortcut_text(Action::Undo.key_words(ui.ctx())))
             .clicked()
         {
             panel.ask(Command::Undo);
@@ -70,7 +66,7 @@ pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                         n => format!("Press to take back everything after this: {}", count(n, "act")),
                     };
                     let pressed = row_ui(ui, egui::Button::selectable(after == 0, words)).on_hover_text(hover).clicked();
-                    let undos = if pressed && after > 0 { after + binned } else { 0 };
+                    let undos = if pressed && after > 0 { after + first } else { 0 };
                     (0..undos).for_each(|_| panel.ask(Command::Undo));
                 }
             }

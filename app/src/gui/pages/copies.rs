@@ -11,7 +11,7 @@ use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::clearance::Clearance;
 use tessera_core::library::copies::Copy;
-use tessera_core::library::state::{Image, State};
+use tessera_core::library::state::{Image, Place, State};
 use tessera_core::utc::utc;
 
 use super::label::keys::{is_free, pressed};
@@ -368,8 +368,8 @@ impl CopiesView {
 
     fn clear(&self, panel: &mut Panel<'_>, cleared: Vec<Clearance>) {
         if self.to_bin {
-            let places = |image: ItemId| panel.state()?.image(image).map(|image| image.places.iter().filter(|place| place.here).count());
-            let files = Clearance::going(&cleared).into_iter().filter_map(places).sum();
+            let files_of = |image: ItemId| Some(panel.state()?.image(image)?.files().count());
+            let files = Clearance::going(&cleared).into_iter().filter_map(files_of).sum();
             panel.view.open(Modal::RemoveToBin(cleared, files));
         } else {
             panel.ask(Command::Clear(cleared));
@@ -489,12 +489,8 @@ fn same_files_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: ItemId) {
 
 /// The files of an image, the oldest first: copies are newer, or have a longer name.
 fn files_of(state: &State, image: &Image) -> Vec<PathBuf> {
-    let mut there: Vec<(i64, usize, PathBuf)> = image
-        .places
-        .iter()
-        .filter(|place| place.here)
-        .map(|place| (place.modified, place.path.as_os_str().len(), state.full_path(place)))
-        .collect();
+    let age = |place: &Place| (place.modified, place.path.as_os_str().len(), state.full_path(place));
+    let mut there: Vec<(i64, usize, PathBuf)> = image.files().map(age).collect();
     there.sort();
     there.into_iter().map(|(.., path)| path).collect()
 }
@@ -509,9 +505,7 @@ fn further_files(panel: &Panel<'_>, groups: &[CopyGroup]) -> Vec<(ItemId, PathBu
 
 /// All images of a group but one, if there are others.
 fn clearance(group: &CopyGroup, at: usize) -> Option<Clearance> {
-    let kept = group.images.get(at)?.image;
-    let removed: Vec<ItemId> = group.others(kept).collect();
-    (!removed.is_empty()).then_some(Clearance { kept: Some(kept), removed })
+    Clearance::keeping(group.images.get(at)?.image, &group.images)
 }
 
 fn in_middle(ui: &Ui, frame: Rect, words: &str) {

@@ -182,22 +182,9 @@ impl PageUi for RecogniseView {
         self.truth.keys(ui, panel, &recognition);
         let height = ui.available_height();
         ScrollArea::vertical().id_salt("recognise").auto_shrink([false, false]).show(ui, |ui| {
-            if ui.available_width() < NARROW {
-                self.answer_ui(ui, panel, &recognition, height);
-                ui.add_space(6.0);
-                self.reasons_ui(ui, panel, &recognition, height);
-                return;
-            }
-            let left = (ui.available_width() * 0.3).clamp(240.0, 380.0);
-            ui.horizontal_top(|ui| {
-                ui.vertical(|ui| {
-                    ui.set_width(left);
-                    self.answer_ui(ui, panel, &recognition, height);
-                });
-                ui.vertical(|ui| {
-                    ui.set_width(ui.available_width());
-                    self.reasons_ui(ui, panel, &recognition, height);
-                });
+            columns_ui(ui, |ui, column| match column {
+                Column::Answer => self.answer_ui(ui, panel, &recognition, height),
+                Column::Picture => self.reasons_ui(ui, panel, &recognition, height),
             });
         });
     }
@@ -294,17 +281,44 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     });
 }
 
+/// A column of the page.
+enum Column {
+    /// The answer, and what is said of it.
+    Answer,
+    /// The picture, and why.
+    Picture,
+}
+
+/// Both columns beside each other, or in a narrow page one under the other.
+fn columns_ui(ui: &mut Ui, mut contents: impl FnMut(&mut Ui, Column)) {
+    if ui.available_width() < NARROW {
+        contents(ui, Column::Answer);
+        ui.add_space(6.0);
+        return contents(ui, Column::Picture);
+    }
+    let left = (ui.available_width() * 0.3).clamp(240.0, 380.0);
+    ui.horizontal_top(|ui| {
+        ui.vertical(|ui| {
+            ui.set_width(left);
+            contents(ui, Column::Answer);
+        });
+        ui.vertical(|ui| {
+            ui.set_width(ui.available_width());
+            contents(ui, Column::Picture);
+        });
+    });
+}
+
 /// The image, how far its recognition is, and a first guess, until the recognition is there.
 fn first_look_ui(ui: &mut Ui, panel: &Panel<'_>, first: &FirstLook, job: &JobView) {
-    let left = (ui.available_width() * 0.3).clamp(240.0, 380.0);
     let answer = |ui: &mut Ui| {
         card_ui(ui, "", |ui| {
             ui.set_width(ui.available_width());
             match first.guess.first() {
-                Some((class, _)) => {
+                Some(class) => {
                     ui.label(RichText::new("First guess").weak());
                     ui.add(egui::Label::new(RichText::new(class).size(26.0).strong()).truncate());
-                    let runners_up: Vec<&str> = first.guess.iter().skip(1).take(RUNNERS_UP).map(|(class, _)| class.as_str()).collect();
+                    let runners_up = &first.guess[1..first.guess.len().min(1 + RUNNERS_UP)];
                     if !runners_up.is_empty() {
                         ui.label(RichText::new(format!("then {}", runners_up.join(", "))).weak());
                     }
@@ -329,20 +343,9 @@ fn first_look_ui(ui: &mut Ui, panel: &Panel<'_>, first: &FirstLook, job: &JobVie
         let response = ui.allocate_rect(frame, egui::Sense::hover());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("Picture of {}", first.name)));
     };
-    if ui.available_width() < NARROW {
-        answer(ui);
-        ui.add_space(6.0);
-        return picture(ui);
-    }
-    ui.horizontal_top(|ui| {
-        ui.vertical(|ui| {
-            ui.set_width(left);
-            answer(ui);
-        });
-        ui.vertical(|ui| {
-            ui.set_width(ui.available_width());
-            picture(ui);
-        });
+    columns_ui(ui, |ui, column| match column {
+        Column::Answer => answer(ui),
+        Column::Picture => picture(ui),
     });
 }
 

@@ -11,7 +11,7 @@ use tessera_core::library::clearance::Clearance;
 use tessera_core::library::copies::{Copies, Copy, find_copies};
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
-use tessera_core::library::state::{Image, State};
+use tessera_core::library::state::State;
 
 use super::context::{Context, Event};
 use super::library_act::state_and;
@@ -62,13 +62,6 @@ pub struct CopyGroup {
     /// Images that show the same object as the first, as folders or names tell: other views of it
     /// may look like copies.
     pub views: usize,
-}
-
-impl CopyGroup {
-    /// All images but one.
-    pub fn others(&self, kept: ItemId) -> impl Iterator<Item = ItemId> {
-        self.images.iter().map(|copy| copy.image).filter(move |image| *image != kept)
-    }
 }
 
 /// Files that are to come back from the bin.
@@ -183,7 +176,7 @@ impl NearCopies {
     }
 
     /// How often files went to the bin since the last act of the library, while their images
-    /// stayed: so many undos put files back before one takes back that act.
+    /// stayed.
     pub fn binned_since(&self, state: &State) -> usize {
         let last = state.history().last().map(|act| act.id);
         self.binned.iter().rev().take_while(|(after, _)| *after == last).count()
@@ -197,19 +190,21 @@ impl NearCopies {
         (self.binned_since(state) > 0).then_some("files moved to the bin")
     }
 
+    /// So many undos put files back before one takes back the last act.
+    pub fn undos_first(&self, state: &State) -> usize {
+        usize::from(!self.unfinished.is_empty()) + self.binned_since(state)
+    }
+
     /// Goes on putting files back, or puts those back that went to the bin after the last act.
     /// Returns whether there were any: only then the last thing that was done is no act of the
     /// library.
     pub(super) fn undo(&mut self, ctx: &mut Context) -> bool {
-        if !self.unfinished.is_empty() {
-            self.put_back(ctx, Wanted::Files(Files::new()));
-            return true;
-        }
-        if ctx.state().is_none_or(|state| self.binned_since(state) == 0) {
+        if ctx.state().is_none_or(|state| self.undos_first(state) == 0) {
             return false;
         }
-        let Some((_, files)) = self.binned.pop() else { return false };
-        self.put_back(ctx, Wanted::Files(files));
+        // Those that were not reached are asked for with any others.
+        let files = if self.unfinished.is_empty() { self.binned.pop() } else { None };
+        self.put_back(ctx, Wanted::Files(files.map_or_else(Files::new, |(_, files)| files)));
         true
     }
 
@@ -258,12 +253,7 @@ impl NearCopies {
 
 /// The files of all images that are there. O(images).
 fn all_files(state: &State) -> usize {
-    state.images().map(|image| files_of(image)).sum()
-}
-
-/// The files of an image that are there.
-fn files_of(image: &Image) -> usize {
-    image.places.iter().filter(|place| place.here).count()
+    state.images().map(|image| image.files().count()).sum()
 }
 
 /// What is still there of a group, if that is more than one file.
@@ -275,7 +265,7 @@ fn present(group: &[Copy], state: &State, gone: &HashSet<PathBuf>) -> Option<Cop
     let mut images: Vec<Copy> = group.iter().filter(is_there).cloned().collect();
     images.dedup_by_key(|copy| copy.image);
     let views = state.views_among(best, images.iter().map(|copy| copy.image));
-    let further = images.iter().filter_map(|copy| state.image(copy.image)).map(|image| files_of(image).saturating_sub(1)).sum();
+    let further = images.iter().filter_map(|copy| state.image(copy.image)).map(|image| image.files().count().saturating_sub(1)).sum();
     (files > 1).then_some(CopyGroup { images, files, further, views })
 }
 

@@ -124,9 +124,8 @@ pub struct FirstLook {
     pub name: String,
     /// The image, shrunk to the size that the recogniser needs.
     pub picture: Arc<RgbImage>,
-    /// Classes from the best down, with their scores by pieces alone, where whole images are yet to
-    /// be compared, too.
-    pub guess: Vec<(String, f64)>,
+    /// Classes from the best down by pieces alone, where whole images are yet to be compared, too.
+    pub guess: Vec<String>,
 }
 
 /// An image recognised, with its reasons.

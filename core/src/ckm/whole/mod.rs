@@ -27,7 +27,6 @@ mod features;
 mod sums;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -51,19 +50,12 @@ const AT_MOST: usize = 2000;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Whole(Arc<Made>);
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Made {
     sums: OnceLock<Arc<Sums>>,
     solution: OnceLock<Arc<Solution>>,
     /// Whether scores of a machine have asked for it, or of a clone.
-    is_scored: AtomicBool,
-}
-
-impl Clone for Made {
-    fn clone(&self) -> Self {
-        let is_scored = AtomicBool::new(self.is_scored.load(Ordering::Relaxed));
-        Self { sums: self.sums.clone(), solution: self.solution.clone(), is_scored }
-    }
+    is_scored: OnceLock<()>,
 }
 
 impl PartialEq for Whole {
@@ -197,7 +189,7 @@ impl Ckm {
 
     /// Drops the sums where nothing asks for them any more, so that they need not follow.
     pub(super) fn drop_wholes(&mut self) {
-        let is_scored = self.whole.0.is_scored.load(Ordering::Relaxed);
+        let is_scored = self.whole.0.is_scored.get().is_some();
         if self.whole.0.sums.get().is_some() && !is_scored && !self.compares_wholes() {
             self.whole = Whole::default();
         }
@@ -218,8 +210,8 @@ impl Ckm {
     }
 
     fn solution(&self) -> &Solution {
-        if self.terms.whole() > 0.0 {
-            self.whole.0.is_scored.store(true, Ordering::Relaxed);
+        if self.scores_wholes() {
+            self.whole.0.is_scored.get_or_init(|| ());
         }
         made_once(&self.whole.0.solution, || self.sums().solve())
     }

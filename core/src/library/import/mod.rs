@@ -66,7 +66,7 @@ impl ImportOptions {
     }
 
     /// Those that the folder with this canonical path was imported with; `None` where it was not.
-    pub fn of_folder(state: &State, folder: &Path) -> Option<Self> {
+    fn of_folder(state: &State, folder: &Path) -> Option<Self> {
         let is_folder = |root: &Root| root.path == folder && !root.is_of_files();
         state.roots().find(|(_, root)| is_folder(root)).map(|(_, root)| Self::of(root))
     }
@@ -118,8 +118,7 @@ pub fn plan(state: Option<&State>, folder: &Path, options: &ImportOptions, progr
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let places = |state: &State| -> Vec<PathBuf> {
         let taken_in = state.records().iter().filter(|image| image.content.is_some());
-        let here = taken_in.flat_map(|image| image.places.iter().filter(|place| place.here));
-        here.map(|place| state.full_path(place)).collect()
+        taken_in.flat_map(|image| image.files()).map(|place| state.full_path(place)).collect()
     };
     let known: HashSet<PathBuf> = state.into_iter().flat_map(places).collect();
     ImportPlan::of(&folder, &options.open(), &|path| known.contains(path), progress)
@@ -350,7 +349,7 @@ fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &P
         let Some(image) = state.image(id).filter(|image| image.content.is_some()) else { continue };
         // An image in several folders keeps what it has as long as one of them may say so: a copy
         // changes nothing. Otherwise it has what the first of them says.
-        let is_elsewhere = image.places.iter().filter(|place| place.here).count() > words.len();
+        let is_elsewhere = image.files().count() > words.len();
         if is_elsewhere || words.iter().any(|(_, word)| *word == image.folder) {
             continue;
         }

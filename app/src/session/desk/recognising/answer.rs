@@ -58,6 +58,7 @@ impl Drawn {
         of_library.unwrap_or_else(|| Path::new(&self.model.root).join(name))
     }
 }
+
 /// What came of a recognition.
 pub(super) enum Answer {
     /// An answer.
@@ -108,8 +109,7 @@ pub(super) fn recognise(
     tell(first.clone());
     if model.ckm.is_to_be_prepared() {
         let ranking = session.on_threads(|| Ok(model.ckm.scores_by_pieces(&looked.1, without).ranking()))?;
-        let class = |id: ClassId| model.ckm.classes()[id.index()].name.clone();
-        first.guess = ranking.into_iter().map(|(id, score)| (class(id), score)).collect();
+        first.guess = ranking.into_iter().map(|(id, _)| model.ckm.classes()[id.index()].name.clone()).collect();
         tell(first);
         return Ok(Answer::Unprepared(model.ckm));
     }
