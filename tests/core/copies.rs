@@ -2,7 +2,9 @@
 
 use image::{Rgb, RgbImage, imageops};
 use proptest::prelude::*;
-use tessera_core::copies::{CropWindow, Extent, NEAR, Relation, SIMILAR, Signature, Turn, candidates, compare, groups, pixel_difference};
+use tessera_core::copies::{
+    CropWindow, Extent, NEAR, Relation, SIMILAR, Signature, Turn, candidates, compare, compare_within, groups, pixel_difference,
+};
 use tessera_core::picture::resize;
 use tessera_core::progress::Progress;
 
@@ -99,7 +101,14 @@ fn crops_and_small_versions_are_near_in_every_turn() {
 #[test]
 fn another_colour_or_another_place_is_another_picture() {
     let picture = discs(4, 128, 128);
-    let compared = |other: &RgbImage| compare(&picture, other, CropWindow::WHOLE).distance;
+    let compared = |other: &RgbImage| {
+        let found = compare(&picture, other, CropWindow::WHOLE);
+        for most in [NEAR, SIMILAR, found.distance, 100.0] {
+            let within = compare_within(&picture, other, CropWindow::WHOLE, most);
+            assert_eq!(within, (found.distance <= most).then_some(found));
+        }
+        found.distance
+    };
     assert_eq!(compared(&picture), 0.0);
     let mut blue = picture.clone();
     blue.pixels_mut().for_each(|pixel| pixel.0.swap(0, 2));

@@ -20,6 +20,8 @@ const PATCH: usize = 7;
 const SMALL: f64 = 32.0;
 /// The least that a difference counts.
 const LEAST: f64 = 0.125;
+/// The distance of pictures that have nothing in common.
+const FURTHEST: f64 = 100.0;
 /// What keeps the structure of even patches from counting, as a share of the range of brightness
 /// (K2 of Wang and others, 2004).
 const EVEN: f64 = 0.03;
@@ -42,20 +44,21 @@ pub struct Comparison {
     pub window: CropWindow,
 }
 
-/// Luma and colour of a picture.
-struct Planes([Plane; 3]);
+/// The luma of a colour.
+fn luma([r, g, b]: [f32; 3]) -> f32 {
+    0.299 * r + 0.587 * g + 0.114 * b
+}
 
-impl Planes {
-    fn of(picture: &RgbImage) -> Self {
-        let (width, height) = (picture.width() as usize, picture.height() as usize);
-        let plane = |value: &dyn Fn([f32; 3]) -> f32| Plane {
-            width,
-            height,
-            values: picture.pixels().map(|pixel| value(pixel.0.map(f32::from))).collect(),
-        };
-        let luma = |[r, g, b]: [f32; 3]| 0.299 * r + 0.587 * g + 0.114 * b;
-        Self([plane(&luma), plane(&|p| 0.564 * (p[2] - luma(p))), plane(&|p| 0.713 * (p[0] - luma(p)))])
-    }
+/// A value of each pixel of a picture.
+fn plane(picture: &RgbImage, value: impl Fn([f32; 3]) -> f32) -> Plane {
+    let (pixels, _) = picture.as_raw().as_chunks::<3>();
+    let values = pixels.iter().map(|pixel| value(pixel.map(f32::from))).collect();
+    Plane { width: picture.width() as usize, height: picture.height() as usize, values }
+}
+
+/// The difference of blue and of red from the luma: Cb and Cr.
+fn colours(picture: &RgbImage) -> [Plane; 2] {
+    [plane(picture, |p| 0.564 * (p[2] - luma(p))), plane(picture, |p| 0.713 * (p[0] - luma(p)))]
 }
 
 /// Compares two small pictures, such as thumbnails: the first is brought into line with the second,
@@ -66,21 +69,33 @@ impl Planes {
 /// and E. Simoncelli, *Image quality assessment*, 2004), or the difference in colour where that is
 /// larger. O(pixels).
 pub fn compare(a: &RgbImage, b: &RgbImage, start: CropWindow) -> Comparison {
+    // Nothing is further apart than that.
+    compare_within(a, b, start, FURTHEST).unwrap_or(Comparison { distance: FURTHEST, window: start })
+}
+
+/// As [`compare`]; `None` where the pictures are further apart than `most`, which takes less time to
+/// say.
+pub fn compare_within(a: &RgbImage, b: &RgbImage, start: CropWindow, most: f64) -> Option<Comparison> {
+    let within = |distance: f64, window| (distance <= most).then_some(Comparison { distance, window });
     let shorter = [a.width(), a.height(), b.width(), b.height()].into_iter().min().unwrap_or(0);
     if shorter == 0 {
-        return Comparison { distance: 100.0, window: start };
+        return within(FURTHEST, start);
     }
     let side = (shorter as usize / 4).clamp(SIDES.0, SIDES.1);
-    let (Planes(a_planes), Planes(b_planes)) = (Planes::of(a), Planes::of(b));
-    let target = b_planes[0].part(CropWindow::WHOLE, 2 * side);
-    let (window, _) = align(&a_planes[0], &target, 2 * side, start);
-    let structure = structure(&halved(&a_planes[0].part(window, 2 * side), side), &halved(&target, side), side);
-    let squares = side / COLOUR;
-    let colour = [1, 2].map(|i| mean_squared(&a_planes[i].part(window, squares), &b_planes[i].part(CropWindow::WHOLE, squares)));
-    let colour = (colour[0] + colour[1]).sqrt() / LEVELS;
+    let source = plane(a, luma);
+    let target = plane(b, luma).part(CropWindow::WHOLE, 2 * side);
+    let (window, _) = align(&source, &target, 2 * side, start);
+    let structure = structure(&halved(&source.part(window, 2 * side), side), &halved(&target, side), side);
     let pixels = |picture: &RgbImage| f64::from(picture.width()) * f64::from(picture.height());
     let counts = (pixels(a).min(pixels(b)).sqrt() / SMALL).powi(3).clamp(LEAST, 1.0);
-    Comparison { distance: ((100.0 * (1.0 - structure)).max(colour) * counts).clamp(0.0, 100.0), window }
+    let distance = |apart: f64| (apart * counts).clamp(0.0, FURTHEST);
+    let by_structure = 100.0 * (1.0 - structure);
+    within(distance(by_structure), window)?;
+    let squares = side / COLOUR;
+    let (a_colours, b_colours) = (colours(a), colours(b));
+    let apart = [0, 1].map(|i| mean_squared(&a_colours[i].part(window, squares), &b_colours[i].part(CropWindow::WHOLE, squares)));
+    let by_colour = (apart[0] + apart[1]).sqrt() / LEVELS;
+    within(distance(by_structure.max(by_colour)), window)
 }
 
 /// A picture of twice `side` at `side` pixels.

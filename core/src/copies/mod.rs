@@ -34,7 +34,7 @@ mod turn;
 
 pub use align::CropWindow;
 pub use candidates::{Candidate, Wanted, candidates, candidates_among};
-pub use compare::{Comparison, NEAR, SIMILAR, compare};
+pub use compare::{Comparison, NEAR, SIMILAR, compare, compare_within};
 pub use difference::{PixelDifference, pixel_difference};
 pub use groups::groups;
 pub use relation::{Extent, Relation};

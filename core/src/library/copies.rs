@@ -11,11 +11,11 @@ use rayon::prelude::*;
 
 use super::appearance::thumbnail_of;
 use super::draft::{Acts, Draft};
-use super::event::{Change, ContentHash, EventId, EventKind, Field, Swap};
+use super::event::{Change, EventId, EventKind, Field, Swap};
 use super::features::from_file;
 use super::state::{Image, State};
 use super::{Library, hold};
-use crate::copies::{Candidate, Comparison, CropWindow, Extent, Relation, Signature, Turn, VERSION, candidates, compare, groups};
+use crate::copies::{Candidate, Comparison, CropWindow, Extent, Relation, Signature, Turn, VERSION, candidates, compare_within, groups};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::picture::{Decoder, thumbnail};
@@ -23,6 +23,8 @@ use crate::progress::Progress;
 
 /// Images, or pairs of them, that are worked on between two moments in which the library is held.
 const BATCH: usize = 256;
+/// Images whose thumbnails stay in memory while they are compared with all their candidates.
+const FIRSTS: usize = 256;
 /// A copy that shows by so much less of a picture was cropped.
 const CROP: f32 = 0.03;
 /// Pixels by which a copy may seem to be cropped that is not.
@@ -261,36 +263,54 @@ fn look(library: &Mutex<Library>, state: &State, decoder: &dyn Decoder, progress
 /// Candidates that are copies, by their places in the list, the lower first.
 type Pairs = BTreeMap<(usize, usize), (Candidate, Comparison)>;
 
-/// Compares the thumbnails of candidates, and keeps the pairs within a distance.
+/// Compares the thumbnails of candidates, which are in order of the first, and keeps the pairs
+/// within a distance. Where one image has many candidates, as drawings have, its thumbnail is
+/// decoded once for each [`FIRSTS`] others, not for each pair.
 fn compared(library: &Mutex<Library>, images: &[Arc<Image>], found: &[Candidate], distance: f64, progress: &Progress) -> Result<Pairs> {
     progress.begin("Comparing near copies", found.len() as u64);
-    let hash = |at: usize| images[at].content.map(|content| content.hash);
     let mut pairs = Pairs::new();
-    for batch in found.chunks(BATCH) {
-        let wanted: BTreeSet<ContentHash> = batch.iter().flat_map(|pair| [pair.from, pair.to]).filter_map(hash).collect();
-        let jpegs: Vec<(ContentHash, Vec<u8>)> = {
-            let library = hold(library);
-            let of = |hash: &ContentHash| library.cache.thumbnail(*hash).map(|jpeg| Some((*hash, jpeg?)));
-            wanted.iter().filter_map(|hash| of(hash).transpose()).collect::<Result<_>>()?
-        };
-        let thumbnails: HashMap<ContentHash, RgbImage> =
-            jpegs.into_par_iter().filter_map(|(hash, jpeg)| Some((hash, thumbnail::decode(&jpeg)?))).collect();
-        let of = |at: usize| thumbnails.get(&hash(at)?);
-        let measure = |pair: &Candidate| {
-            progress.step()?;
-            let Some((from, to)) = of(pair.from).zip(of(pair.to)) else { return Ok(None) };
-            let comparison = compare(&pair.turn.of(from), to, pair.turn.window(pair.window));
-            Ok((comparison.distance <= distance).then_some((*pair, comparison)))
-        };
-        let measured: Vec<Option<(Candidate, Comparison)>> = batch.par_iter().map(measure).collect::<Result<_>>()?;
-        for (pair, comparison) in measured.into_iter().flatten() {
-            let key = (pair.from.min(pair.to), pair.from.max(pair.to));
-            if pairs.get(&key).is_none_or(|(_, before)| comparison.distance < before.distance) {
-                pairs.insert(key, (pair, comparison));
+    let by_first: Vec<&[Candidate]> = found.chunk_by(|a, b| a.from == b.from).collect();
+    for block in by_first.chunks(FIRSTS) {
+        let firsts = thumbnails(library, images, block.iter().map(|of_one| of_one[0].from))?;
+        let mut by_second: Vec<&Candidate> = block.iter().copied().flatten().collect();
+        by_second.sort_by_key(|pair| (pair.to, pair.from));
+        for batch in by_second.chunks(BATCH) {
+            let seconds = batch.iter().map(|pair| pair.to).filter(|to| !firsts.contains_key(to));
+            let seconds = thumbnails(library, images, seconds)?;
+            let measure = |pair: &&Candidate| {
+                progress.step()?;
+                let to = firsts.get(&pair.to).or_else(|| seconds.get(&pair.to));
+                let Some((from, to)) = firsts.get(&pair.from).zip(to) else { return Ok(None) };
+                let comparison = compare_within(&pair.turn.of(from), to, pair.turn.window(pair.window), distance);
+                Ok(comparison.map(|comparison| (**pair, comparison)))
+            };
+            let measured: Vec<Option<(Candidate, Comparison)>> = batch.par_iter().map(measure).collect::<Result<_>>()?;
+            for (pair, comparison) in measured.into_iter().flatten() {
+                let key = (pair.from.min(pair.to), pair.from.max(pair.to));
+                let is_nearer = |(before, apart): &(Candidate, Comparison)| {
+                    comparison.distance.total_cmp(&apart.distance).then(pair.from.cmp(&before.from)).is_lt()
+                };
+                if pairs.get(&key).is_none_or(is_nearer) {
+                    pairs.insert(key, (pair, comparison));
+                }
             }
         }
     }
     Ok(pairs)
+}
+
+/// The thumbnails of some images by their places in the list, as far as the library keeps them.
+fn thumbnails(library: &Mutex<Library>, images: &[Arc<Image>], wanted: impl Iterator<Item = usize>) -> Result<HashMap<usize, RgbImage>> {
+    let wanted: BTreeSet<usize> = wanted.collect();
+    let jpegs: Vec<(usize, Vec<u8>)> = {
+        let library = hold(library);
+        let of = |at: usize| {
+            let Some(content) = images[at].content else { return Ok(None) };
+            Ok(library.cache.thumbnail(content.hash)?.map(|jpeg| (at, jpeg)))
+        };
+        wanted.into_iter().filter_map(|at| of(at).transpose()).collect::<Result<_>>()?
+    };
+    Ok(jpegs.into_par_iter().filter_map(|(at, jpeg)| Some((at, thumbnail::decode(&jpeg)?))).collect())
 }
 
 /// What was done to the first image to make the second; `forwards` is whether that is how they were
