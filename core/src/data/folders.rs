@@ -296,6 +296,7 @@ fn plan(root: &Path, labels: Labels, files: &[Found], choice: Option<&Choice>) -
                 Ok(Plan::Names)
             }
             Some(_) if 2 * n_in_folders < files.len() => Ok(Plan::Names),
+            _ if n_in_folders > 0 && agreed.is_none() && are_tree(files) => Ok(Plan::Paths { level: class_level(files) }),
             _ if n_in_folders > 0 => Ok(folders),
             _ => Err(no_classes(root, files, "a folder for each class, or names such as truck_07_3_12_4_lt.png")),
         },
@@ -337,6 +338,19 @@ fn class_level(files: &[Found]) -> usize {
     let names: BTreeSet<&str> = inside.iter().map(|folders| folders[level].name.as_str()).collect();
     let are_objects = names.iter().all(|name| !name.contains(char::is_alphabetic)) && !inside.iter().all(|folders| folders[level].in_split);
     if names.len() > 1 && !are_objects { level } else { 0 }
+}
+
+/// Whether the folders are a tree of classes rather than classes with their single objects in them:
+/// pictures lie at several depths, or in folders three deep, and the inner folders have words for
+/// names, more different ones than the outer.
+fn are_tree(files: &[Found]) -> bool {
+    let level = class_level(files);
+    let below: Vec<&[Folder]> = files.iter().filter_map(|file| file.folders.get(level..)).filter(|below| !below.is_empty()).collect();
+    let depths: BTreeSet<usize> = below.iter().map(|folders| folders.len()).collect();
+    let outer: BTreeSet<&str> = below.iter().map(|folders| folders[0].name.as_str()).collect();
+    let inner: BTreeSet<&str> = below.iter().flat_map(|folders| &folders[1..]).map(|folder| folder.name.as_str()).collect();
+    let words = inner.iter().filter(|name| !name.contains(char::is_numeric)).count();
+    (depths.len() > 1 || depths.last() > Some(&2)) && words * 10 >= inner.len() * 9 && inner.len() > outer.len()
 }
 
 /// Whether at least four of five names have the name of this one of their folders as their

@@ -81,7 +81,7 @@ fn a_wrapper_is_no_class() {
 fn paths_of_folders_are_classes_where_that_is_asked_for() {
     let nested = ["data/animal/dog/1.png", "data/animal/cat/2.png", "data/plant/3.png", "data/plant/rose/train/4.png", "loose.png"];
     let dir = folder(&nested);
-    let set = open(dir.path(), Labels::Auto);
+    let set = open(dir.path(), Labels::ClassFolders);
     assert_eq!((set.classes.as_slice(), set.groups().len()), (["animal".to_owned(), "plant".to_owned()].as_slice(), 3));
     let set = open(dir.path(), Labels::FolderPaths);
     assert_eq!(set.classes, ["animal/cat", "animal/dog", "plant", "plant/rose"]);
@@ -94,6 +94,18 @@ fn paths_of_folders_are_classes_where_that_is_asked_for() {
     let set = open(named.path(), Labels::FolderPaths);
     assert_eq!(set.classes, ["animal/cow", "thing/car"]);
     assert_eq!(set.groups().keys().copied().collect::<Vec<_>>(), ["animal/cow/01", "animal/cow/02", "thing/car/01"]);
+}
+
+#[test]
+fn a_tree_of_folders_with_words_for_names_is_a_tree_of_classes() {
+    let from = |files: &[&str]| open(folder(files).path(), Labels::Auto).layout.classes_from;
+    let several_depths = ["animal/dog/1.png", "animal/cat/2.png", "plant/3.png", "plant/rose/4.png"];
+    assert_eq!(from(&several_depths), ClassesFrom::Paths);
+    assert_eq!(from(&["set/animal/bird/wren/1.png", "set/plant/tree/oak/2.png"]), ClassesFrom::Paths, "three deep");
+    assert_eq!(from(&["set/animal/dog/1.png", "set/plant/rose/2.png", "set/plant/fern/3.png"]), ClassesFrom::Folders, "one depth: objects");
+    assert_eq!(from(&["cow/cow1/1.png", "cow/cow2/2.png", "car/3.png", "car/car1/4.png"]), ClassesFrom::Folders, "numbered: objects");
+    assert_eq!(from(&["cat/1.png", "cat/edited/2.png", "dog/3.png", "dog/edited/4.png"]), ClassesFrom::Folders, "a folder of each class");
+    assert_eq!(from(&["animal/cow/cow_1_0_0.jpg", "animal/cow_2_0_0.jpg"]), ClassesFrom::Folders, "one class");
 }
 
 #[test]

@@ -210,6 +210,14 @@ fn wrong_labels_are_doubted_first() {
     let again = review(&Progress::default());
     let same = again.doubts.iter().find(|other| other.image == doubt.image);
     assert!(same.is_none_or(|same| same.instead.iter().all(|(class, _)| *class != doubt.instead[0].0)));
+    // A class in a tree is not contradicted by the one above it, nor by one below.
+    for id in &wrong {
+        hold(&library).label(&[*id], &class(&format!("{}/small", truths[id]))).unwrap();
+    }
+    for doubt in review(&Progress::default()).doubts {
+        let root = |class: &str| class.split('/').next().map(str::to_owned);
+        assert!(doubt.instead.iter().all(|(class, _)| root(class) != root(&doubt.label.0)), "{doubt:?}");
+    }
     // Cancelled, it returns what it reached; a class of one image cannot be judged.
     let cancelled = Progress::default();
     cancelled.cancel();

@@ -47,7 +47,8 @@ pub struct Doubt {
     /// Its label, and the chance that it is right where each class counts the same.
     pub label: (String, f64),
     /// The classes that are more likely, the best first, nine at most; those that the user rejected
-    /// are left out.
+    /// are left out, and those above and below the label in a tree of classes, which do not
+    /// contradict it.
     pub instead: Vec<(String, f64)>,
     /// What each adviser alone would suggest.
     pub advisers: Vec<Vote>,
@@ -230,13 +231,19 @@ impl Review {
         others.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let rejected = self.state.image(item).map(|image| &image.rejected);
         let is_rejected = |class: &String| rejected.is_some_and(|rejected| rejected.contains(class));
+        let is_said = |class: &String| is_below(class, case.label) || is_below(case.label, class);
         let more = others.into_iter().take_while(|(_, chance)| *chance > own);
         let named = more.filter_map(|(class, chance)| Some((classes.get(class.index())?.clone(), chance / all)));
-        let instead: Vec<(String, f64)> = named.filter(|(class, _)| !is_rejected(class)).take(INSTEAD).collect();
+        let instead: Vec<(String, f64)> = named.filter(|(class, _)| !is_rejected(class) && !is_said(class)).take(INSTEAD).collect();
         let label = (case.label.to_owned(), own / all);
         let is_doubted = instead.first().is_some_and(|(_, chance)| *chance >= LIKELIER * label.1);
         is_doubted.then(|| Doubt { image: item, label, instead, advisers, alike: Vec::new() })
     }
+}
+
+/// Whether a class is below another one in a tree of classes: `animal/dog` below `animal`.
+fn is_below(class: &str, other: &str) -> bool {
+    class.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// What an ensemble that has not learned a label's object says of the label.
