@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Ckm, Example, Object, Scores, Without};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::hash64;
 use crate::ids::{ClassId, ItemId};
 use crate::progress::Progress;
@@ -88,6 +88,11 @@ impl<'a> Exclusions<'a> {
         Self { classes: ckm.classes().iter().map(|class| Objects::new(&class.examples)).collect() }
     }
 
+    /// Whether anything of a class is left without the object of one of its images.
+    fn has_others(&self, class: ClassId) -> bool {
+        self.classes[class.index()].of.len() > 1
+    }
+
     /// What the scores of `example`, which is of `class`, leave out: its object, and of the other
     /// classes objects that differ from image to image.
     pub fn of(&self, class: ClassId, example: &Example) -> BTreeSet<ItemId> {
@@ -121,9 +126,13 @@ pub(super) fn held_out(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOu
 pub(super) fn held_out_pieces(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progress: &Progress) -> Result<Vec<HeldOut>> {
     let examples: Vec<_> = ckm.examples().collect();
     let there: BTreeSet<ItemId> = known.iter().map(|held| held.id).collect();
-    let chosen: Vec<usize> = choose(ckm, limit, rng).into_iter().filter(|&i| !there.contains(&examples[i].1.id)).collect();
     let left_out = Exclusions::new(ckm);
+    let is_wanted = |&i: &usize| !there.contains(&examples[i].1.id) && left_out.has_others(examples[i].0);
+    let chosen: Vec<usize> = choose(ckm, limit, rng).into_iter().filter(is_wanted).collect();
     progress.begin("Judging each image without its object", chosen.len() as u64);
+    if progress.is_cancelled() {
+        return Err(Error::Cancelled);
+    }
     let judge = |&i: &usize| -> Result<Option<HeldOut>> {
         progress.step()?;
         let (class, example) = examples[i];
