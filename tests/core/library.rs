@@ -10,6 +10,7 @@ mod files;
 mod forget;
 mod guesses;
 mod import;
+mod kept_sums;
 mod later;
 mod learned;
 mod looks;

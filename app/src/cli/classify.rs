@@ -174,6 +174,8 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
             if model.calibration.n == 0 {
                 out.note("Confidence means nothing here: no class has two objects to judge it by.");
             }
+            // While the library is open, so that it keeps what is made.
+            prepare(librarian, &model)?;
             let state = library.state().clone();
             Ok(Answerer { model, library: Some(Shelf { state, ids: library.by_path() }) })
         }),
@@ -186,9 +188,17 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
             if model.calibration.n == 0 {
                 out.note("This model's confidence means nothing: it was saved before the recogniser was judged (`tessera train`), or no class had two objects to judge it by.");
             }
+            prepare(librarian, &model)?;
             Ok(Answerer { model, library: None })
         }
     }
+}
+
+/// Makes what all answers need, of which it shows progress.
+fn prepare(librarian: &Librarian<'_>, model: &RecogniserModel) -> Result<()> {
+    let session = librarian.session;
+    let prepared = || session.on_threads(|| model.ckm.prepare_by(session.progress()));
+    Ok(librarian.out.watched(session.progress(), prepared)?)
 }
 
 /// The images to classify: `#ID`s of a library, and paths, with each folder replaced by the images

@@ -95,6 +95,7 @@ impl Library {
                 let features = FeatureStore { cache, decoder, options, extraction, in_memory: *in_memory };
                 caught.models.follow(caught.state, &since, state, &features, progress)?;
                 self.models = caught.models;
+                self.read_sums();
                 Ok(())
             }
             // A checkpoint could not be used, so all events are needed.

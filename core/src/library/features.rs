@@ -170,9 +170,15 @@ pub(super) fn version(options: &CkmOptions) -> String {
 
 /// The name under which the cache keeps the outlines of a recogniser with these options.
 pub(super) fn outlines_name(options: &CkmOptions, extraction: &Extraction) -> String {
+    name_by_elements(OUTLINES, options, extraction)
+}
+
+/// The name, beginning with `prefix`, of what the cache keeps that depends on the elements of a
+/// recogniser with these options.
+pub(super) fn name_by_elements(prefix: &str, options: &CkmOptions, extraction: &Extraction) -> String {
     let kinds = hash64(options_text(&(options.side, &options.kinds)).as_bytes());
     let (own, cells) = extraction.versions(options);
-    format!("{OUTLINES}{kinds:016x}-{own}-{}", cells.unwrap_or_default())
+    format!("{prefix}{kinds:016x}-{own}-{}", cells.unwrap_or_default())
 }
 
 /// What the names of outlines begin with.

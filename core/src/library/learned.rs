@@ -148,6 +148,7 @@ impl Library {
         let update = ModelUpdate { before: &State::default(), after: &self.state, images: &[], features: &features, progress };
         self.models.recogniser.rebuild(&wanted, &update)?;
         self.options = wanted;
+        self.read_sums();
         Ok(())
     }
 

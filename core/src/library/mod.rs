@@ -77,6 +77,7 @@ pub mod import;
 pub mod journal;
 mod journal_sync;
 pub mod kept_map;
+mod kept_sums;
 pub mod learned;
 pub mod link;
 mod lock;
@@ -149,6 +150,9 @@ pub struct Library {
     glimpses: HashMap<ContentHash, Option<Glimpse>>,
     /// The features of whole images, as far as they are in memory.
     wholes: Wholes,
+    /// Of which images the cache has the sums of the recogniser as they are now
+    /// ([`Library::keep_sums`]).
+    sums_kept: Option<u128>,
     /// The indexes that name images which look alike.
     looks: LookIndexes,
     /// The pair of encoders by which words find images, if one was chosen.
@@ -414,6 +418,7 @@ impl Library {
         if !models.catch_up(&log, state, &features, progress)? {
             models.catch_up(&Log::whole(store)?, state, &features, progress)?;
         }
+        self.read_sums();
         Ok(())
     }
 

@@ -206,6 +206,7 @@ impl Library {
             appearances: Appearances::default(),
             glimpses: HashMap::new(),
             wholes: Wholes::default(),
+            sums_kept: None,
             looks: LookIndexes::default(),
             pair: Pair::default(),
             decoder: Arc::clone(&opening.decoder),
@@ -259,6 +260,7 @@ impl Library {
             return Ok(());
         }
         let kept = if self.models.are_kept(&self.state) && !self.looks.are_changed() { Ok(()) } else { self.save_checkpoints() };
+        let kept = kept.and(self.keep_sums());
         let copied = self.snapshots().take_if_due(&self.store, self.state.last_event());
         self.store.settle();
         kept.and(copied)

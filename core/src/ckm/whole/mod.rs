@@ -18,6 +18,9 @@
 //!
 //! What a class gets is again a sum of values of training images: see [`Alike`].
 //!
+//! The sums are kept with a library ([`Ckm::whole_sums`]), so that they are not made anew whenever
+//! it is opened.
+//!
 //! Complexity: 0.3 ms for the features of an image and 0.1 ms to add their products; 0.1 s for the
 //! weights, at the first score after a change; 16 MB, and 9 KB for each class. Machines that were
 //! not judged take none of this for their scores, but advisers ask small ones for these values, too
@@ -32,7 +35,9 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::element::Elements;
+use super::shortlist::sketch;
 use super::{Ckm, Example, Object, Without};
+use crate::bytes::{restored, stored};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ItemId};
 use crate::progress::Progress;
@@ -43,6 +48,9 @@ use sums::{Solution, Sums, share, values_in_turn};
 /// Training images up to which whole images are compared where the recogniser's own scores do not
 /// need it: their sums take 0.4 ms an image.
 const AT_MOST: usize = 2000;
+
+/// Images of a class among which those are looked for that are like a query as a whole.
+const LOOKED_AT: usize = 2048;
 
 /// What is known of a machine's whole images: made when it is first asked for, and kept up to date
 /// from then on. It is a function of the machine's images, so it takes no part in comparisons, and
@@ -187,6 +195,25 @@ impl Ckm {
         }
     }
 
+    /// The sums by which scores compare whole images, as bytes, once scores have asked for them.
+    /// O(classes).
+    pub fn whole_sums(&self) -> Option<Vec<u8>> {
+        let sums = self.whole.0.sums.get().filter(|_| self.whole.0.is_scored.get().is_some());
+        sums.map(|sums| stored(&**sums))
+    }
+
+    /// Takes over the sums of a machine with the same images by their elements, from
+    /// [`Ckm::whole_sums`], and returns whether it has sums now. Bytes that cannot be sums of so
+    /// many images of so many classes are left alone. O(classes).
+    pub fn take_whole_sums(&self, bytes: &[u8]) -> bool {
+        let sums = restored::<Sums>("sums over whole images", bytes).ok();
+        let images = || self.classes.iter().map(|class| class.examples.len());
+        let Some(sums) = sums.filter(|sums| sums.are_of(images())) else { return false };
+        made_once(&self.whole.0.sums, || sums);
+        self.whole.0.is_scored.get_or_init(|| ());
+        true
+    }
+
     /// Drops the sums where nothing asks for them any more, so that they need not follow.
     pub(super) fn drop_wholes(&mut self) {
         let is_scored = self.whole.0.is_scored.get().is_some();
@@ -279,7 +306,9 @@ impl Ckm {
 
     /// What the likeness of whole images adds to the score of each of `classes`: the total, and the
     /// largest values of the class's own images, at most `count` of them. The rest is what images
-    /// of other classes take off. O(images of the classes).
+    /// of other classes take off. Of a class with more than 2,048 images only those 2,048 are looked
+    /// at whose sketches are nearest to the query's ([`super::shortlist`]), for elements may have to
+    /// be read. O(images) for sketches, O(2,048) for elements of each class.
     pub(super) fn whole_parts(&self, query: &Elements, without: Without<'_>, classes: &[ClassId], count: usize) -> Vec<(f64, Vec<Alike>)> {
         let factor = self.mass(query) * self.terms.whole();
         if factor == 0.0 {
@@ -291,9 +320,14 @@ impl Ckm {
             let value = factor * share(&shares, &features(&example.elements.get(), &self.options.kinds));
             Alike { image: example.id, name: example.name.clone(), value }
         };
+        let is_wanted = |class: usize, place: usize| {
+            let is_asked = classes.iter().any(|asked| asked.index() == class);
+            is_asked && !without.leaves_out(&self.classes[class].examples[place])
+        };
+        let near = self.sketches.nearest(&sketch(query, &self.options.kinds), LOOKED_AT, is_wanted);
         let of_class = |class: &ClassId| {
             let examples = &self.classes[class.index()].examples;
-            let mut alike: Vec<Alike> = examples.par_iter().filter(|example| !without.leaves_out(example)).map(of_image).collect();
+            let mut alike: Vec<Alike> = near[class.index()].par_iter().map(|place| of_image(&examples[*place])).collect();
             alike.sort_by(|a, b| b.value.total_cmp(&a.value).then(a.image.cmp(&b.image)));
             alike.truncate(count);
             (totals.get(class.index()).map_or(0.0, |value| factor * value), alike)

@@ -7,6 +7,8 @@
 use rayon::prelude::*;
 
 use super::features::{CLASS_STEP, Features, SIZE, STEPS, WAVES};
+use crate::bytes::{Reader, Stored, Writer};
+use crate::error::Result;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::double::{add_scaled, dot};
 
@@ -16,6 +18,12 @@ const RIDGE: f64 = 0.3;
 
 /// Images whose products are added up in 32 bits, which hold 133,000.
 const CHUNK: usize = 256;
+
+/// Parts for each thread into which images are divided to be added up, about.
+const PARTS: usize = 2;
+
+/// The most that a feature can be, and its opposite the least.
+const MOST: u64 = 128;
 
 /// The sums over the training images of a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +55,9 @@ impl Sums {
     /// The sums over images, each with the position of its class; without those that have no
     /// features. O(images * [`SIZE`]^2), on all threads.
     pub(super) fn of<T: Sync>(classes: usize, images: &[T], features: impl Fn(&T) -> Option<(usize, Features)> + Sync) -> Self {
-        let chunks = images.par_chunks(CHUNK).fold(
+        // A part that is folded takes 5 MB and more.
+        let least = images.len().div_ceil(CHUNK * PARTS * rayon::current_num_threads());
+        let chunks = images.par_chunks(CHUNK).with_min_len(least).fold(
             || Self::new(classes),
             |mut sums, chunk| {
                 let mut products = vec![0i32; triangle(SIZE)];
@@ -69,6 +79,20 @@ impl Sums {
             class.features.iter_mut().zip(other.features).for_each(|(sum, feature)| *sum += feature);
         }
         self
+    }
+
+    /// Whether these can be sums over so many images of each class, of which some may have no
+    /// features.
+    pub(super) fn are_of(&self, images: impl ExactSizeIterator<Item = usize>) -> bool {
+        let most = |images: usize, of_one: u64| move |sum: &i64| sum.unsigned_abs() <= of_one * images as u64;
+        let is_of = |(class, images): (&ClassSums, usize)| {
+            class.images <= images && class.features.len() == SIZE && class.features.iter().all(most(class.images, MOST))
+        };
+        let all = self.classes.iter().map(|class| class.images).sum();
+        self.classes.len() == images.len()
+            && self.classes.iter().zip(images).all(is_of)
+            && self.products.len() == triangle(SIZE)
+            && self.products.iter().all(most(all, MOST * MOST))
     }
 
     pub(super) fn insert_class(&mut self, class: usize) {
@@ -152,6 +176,30 @@ impl Sums {
         left_out.iter().for_each(|(class, features)| others.classes[*class].change(features, -1));
         let targets = others.targets();
         images.iter().map(|image| downdate.values(image, &targets)).collect()
+    }
+}
+
+impl Stored for Sums {
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.products);
+        out.put(&self.classes);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self { products: from.get()?, classes: from.get()? })
+    }
+}
+
+impl Stored for ClassSums {
+    fn write(&self, out: &mut Writer) {
+        out.count(self.images);
+        out.put(&self.features);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let images: u64 = from.get()?;
+        let images = u32::try_from(images).map_err(|_| from.wrong("a number of images", images.to_string()))?;
+        Ok(Self { images: images as usize, features: from.get()? })
     }
 }
 

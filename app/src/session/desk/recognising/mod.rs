@@ -521,13 +521,19 @@ impl Recognising {
     }
 }
 
-/// Prepares the recogniser, unless that is under way; what it makes is shared by all clones.
+/// Prepares the recogniser, unless that is under way; what it makes is shared by all clones, and
+/// kept where it is that of the library.
 fn prepare(ctx: &mut Context, ckm: Arc<Ckm>) {
     if ctx.jobs.is_running(&JobKind::CompareWholes) {
         return;
     }
+    let library = ctx.library.as_ref().map(|open| Arc::clone(&open.shared));
     ctx.job(JobKind::CompareWholes, move |session| match session.on_threads(|| ckm.prepare_by(session.progress())) {
-        Ok(()) => Ok(Message::Prepared(true)),
+        Ok(()) => {
+            // Where it cannot be kept, it is made again at the next start.
+            let _ = library.map(|library| hold(&library).keep_sums());
+            Ok(Message::Prepared(true))
+        }
         Err(Error::Cancelled) => Ok(Message::Prepared(false)),
         Err(error) => Err(error),
     });
