@@ -1,10 +1,10 @@
 //! A list of all classes to choose one from, with a field that filters it and names new ones.
 
 use egui::containers::menu::{MenuButton, MenuConfig};
-use egui::{Align2, CornerRadius, Key, Modifiers, PopupCloseBehavior, Rect, Role, ScrollArea, Sense, StrokeKind, TextEdit, TextStyle, Ui};
+use egui::{Align2, CornerRadius, Key, Modifiers, PopupCloseBehavior, Rect, Role, ScrollArea, Sense, StrokeKind, TextEdit, Ui};
 use egui::{WidgetInfo, pos2, vec2};
 
-use super::key_names::short_key;
+use super::key_names::paint_key;
 use super::panel::Panel;
 use super::theme;
 use super::widgets::class_line;
@@ -137,7 +137,6 @@ pub(super) fn key_spot(ui: &Ui, centre: egui::Pos2, colour: egui::Color32, key: 
     let spot = Rect::from_center_size(centre, vec2(18.0, 16.0));
     ui.painter().rect_filled(spot, CornerRadius::same(4), colour);
     if let Some(key) = key {
-        let font = TextStyle::Small.resolve(ui.style());
-        ui.painter().text(spot.center(), Align2::CENTER_CENTER, short_key(key), font, theme::text_on(colour));
+        paint_key(ui, spot.center(), spot.width() - 4.0, key, theme::text_on(colour));
     }
 }

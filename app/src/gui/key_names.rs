@@ -1,5 +1,7 @@
 //! The names of the keys of classes: digits, alone and with Shift, in the order of the classes.
 
+use egui::{Color32, FontId, Pos2, TextStyle, Ui};
+
 /// Classes that have a key: the first ones in the list.
 pub(super) const KEYED: usize = 20;
 
@@ -14,7 +16,14 @@ pub(super) fn key_of(place: usize) -> Option<String> {
     }
 }
 
-/// The key as it is painted on a small spot: an arrow stands for Shift.
-pub(super) fn short_key(key: &str) -> String {
-    key.replace("Shift+", "⬆")
+/// Paints a key around a point, an arrow for Shift, in a smaller type where it would be wider than
+/// `width`.
+pub(super) fn paint_key(ui: &Ui, centre: Pos2, width: f32, key: &str, colour: Color32) {
+    let laid_out = |font| ui.painter().layout_no_wrap(key.replace("Shift+", "⬆"), font, colour);
+    let font = TextStyle::Small.resolve(ui.style());
+    let mut words = laid_out(font.clone());
+    if words.size().x > width {
+        words = laid_out(FontId { size: font.size * width / words.size().x, ..font });
+    }
+    ui.painter().galley(centre - words.size() / 2.0, words, colour);
 }

@@ -5,7 +5,7 @@ use egui::{Align2, Color32, CornerRadius, Rect, Response, Role, Sense, TextStyle
 use super::super::theme;
 use super::class_line;
 use super::rows::rows_ui;
-use crate::gui::key_names::short_key;
+use crate::gui::key_names::paint_key;
 
 /// The height of a bar's row.
 const ROW: f32 = 20.0;
@@ -75,8 +75,7 @@ fn bar_ui(ui: &mut Ui, scale: BarScale, bar: &Bar<'_>, hover: &str) -> Response 
     let text = if is_best { ui.visuals().strong_text_color() } else { ui.visuals().text_color() };
     let mut left = rect.left() + 2.0;
     if let Some(key) = &bar.key {
-        let font = TextStyle::Small.resolve(ui.style());
-        painter.text(pos2(left + 8.0, rect.center().y), Align2::CENTER_CENTER, short_key(key), font, ui.visuals().weak_text_color());
+        paint_key(ui, pos2(left + 8.0, rect.center().y), 14.0, key, ui.visuals().weak_text_color());
     }
     left += 18.0;
     let name = class_line(ui, bar.name, name_width - 24.0, text);
