@@ -37,7 +37,7 @@ pub(super) fn search_box_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     if let Some(completion) = &accepted {
         accept(ui, panel, id, completion);
     }
-    // Completions that come after Enter stay away.
+    // Completions that come after Enter stay away, also when the last letter comes with it.
     panel.view.search.completions.is_closed |= is_entered;
     let is_open = panel.view.search.completions.is_open && !offers.is_empty();
     let edit = TextEdit::singleline(&mut panel.view.search.text).id(id).hint_text(hint).desired_width(width).char_limit(500);
@@ -46,7 +46,7 @@ pub(super) fn search_box_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let response = ui.add(edit.lock_focus(is_open));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search"));
     if response.changed() {
-        (panel.view.search.completions.chosen, panel.view.search.completions.is_closed) = (None, false);
+        (panel.view.search.completions.chosen, panel.view.search.completions.is_closed) = (None, is_entered);
         panel.requests.push(Request::TurnTo(Page::Browse));
         panel.ask(Command::Search(panel.view.search.text.clone()));
     }
