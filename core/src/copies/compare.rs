@@ -73,8 +73,8 @@ pub fn compare(a: &RgbImage, b: &RgbImage, start: CropWindow) -> Comparison {
     compare_within(a, b, start, FURTHEST).unwrap_or(Comparison { distance: FURTHEST, window: start })
 }
 
-/// As [`compare`]; `None` where the pictures are further apart than `most`, which takes less time to
-/// say.
+/// As [`compare`]; `None` where the pictures are further apart than `most`, which takes less time
+/// to say.
 pub fn compare_within(a: &RgbImage, b: &RgbImage, start: CropWindow, most: f64) -> Option<Comparison> {
     let within = |distance: f64, window| (distance <= most).then_some(Comparison { distance, window });
     let shorter = [a.width(), a.height(), b.width(), b.height()].into_iter().min().unwrap_or(0);

@@ -214,7 +214,8 @@ fn wrong_labels_are_doubted_first() {
     for id in &wrong {
         hold(&library).label(&[*id], &class(&format!("{}/small", truths[id]))).unwrap();
     }
-    for doubt in review(&Progress::default()).doubts {
+    let of_trees = review(&Progress::default());
+    for doubt in &of_trees.doubts {
         let root = |class: &str| class.split('/').next().map(str::to_owned);
         assert!(doubt.instead.iter().all(|(class, _)| root(class) != root(&doubt.label.0)), "{doubt:?}");
     }
@@ -224,7 +225,7 @@ fn wrong_labels_are_doubted_first() {
     let reviewed = review(&cancelled);
     assert_eq!((reviewed.judged, reviewed.left), (0, ids.len()));
     hold(&library).label(&[ids[0]], &class("unicorn")).unwrap();
-    assert_eq!(review(&Progress::default()).passed, 1);
+    assert_eq!(review(&Progress::default()).passed, of_trees.passed + 1);
 }
 
 #[test]

@@ -306,9 +306,9 @@ impl Ckm {
 
     /// What the likeness of whole images adds to the score of each of `classes`: the total, and the
     /// largest values of the class's own images, at most `count` of them. The rest is what images
-    /// of other classes take off. Of a class with more than 2,048 images only those 2,048 are looked
-    /// at whose sketches are nearest to the query's ([`super::shortlist`]), for elements may have to
-    /// be read. O(images) for sketches, O(2,048) for elements of each class.
+    /// of other classes take off. Of a class with more than 2,048 images only those 2,048 are
+    /// looked at whose sketches are nearest to the query's ([`super::shortlist`]), for elements may
+    /// have to be read. O(images) for sketches, O(2,048) for elements of each class.
     pub(super) fn whole_parts(&self, query: &Elements, without: Without<'_>, classes: &[ClassId], count: usize) -> Vec<(f64, Vec<Alike>)> {
         let factor = self.mass(query) * self.terms.whole();
         if factor == 0.0 {
