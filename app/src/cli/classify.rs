@@ -71,7 +71,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
     if let Some(folder) = &arguments.draw {
         check_drawings(folder)?;
     }
-    let mut answerer = answerer(librarian, &librarian.named_if_nothing(&arguments.model))?;
+    let mut answerer = answerer(librarian, &librarian.named_if_nothing(&arguments.model), &arguments.paths)?;
     if let Some(search) = search {
         out.watched(session.progress(), || session.set_search(&mut answerer.model, search))?;
     }
@@ -151,7 +151,7 @@ fn check_drawings(folder: &Path) -> Result<(), Error> {
 }
 
 /// The library or the model at a path.
-fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
+fn answerer(librarian: &Librarian<'_>, path: &Path, paths: &[PathBuf]) -> Result<Answerer> {
     let out = librarian.out;
     match what_is(path) {
         Target::Library | Target::Collection | Target::Backup => librarian.with_shared(librarian.open(path)?, |library| {
@@ -175,7 +175,9 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
                 out.note("Confidence means nothing here: no class has two objects to judge it by.");
             }
             // While the library is open, so that it keeps what is made.
-            prepare(librarian, &model)?;
+            if paths.iter().any(|path| number(path).is_some() || path.exists()) {
+                prepare(librarian, &model)?;
+            }
             let state = library.state().clone();
             Ok(Answerer { model, library: Some(Shelf { state, ids: library.by_path() }) })
         }),
@@ -188,7 +190,6 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
             if model.calibration.n == 0 {
                 out.note("This model's confidence means nothing: it was saved before the recogniser was judged (`tessera train`), or no class had two objects to judge it by.");
             }
-            prepare(librarian, &model)?;
             Ok(Answerer { model, library: None })
         }
     }

@@ -130,6 +130,7 @@ pub(super) fn held_out_pieces(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec
     let is_wanted = |&i: &usize| !there.contains(&examples[i].1.id) && left_out.has_others(examples[i].0);
     let chosen: Vec<usize> = choose(ckm, limit, rng).into_iter().filter(is_wanted).collect();
     progress.begin("Judging each image without its object", chosen.len() as u64);
+    // Where nothing can be judged, no step tells.
     if progress.is_cancelled() {
         return Err(Error::Cancelled);
     }

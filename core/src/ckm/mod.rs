@@ -385,7 +385,7 @@ impl Ckm {
             let elements = example.elements.get();
             self.sketches.insert(at, place, &sketch_of(&elements, &self.options.kinds));
             if let Some(mut whole) = whole {
-                whole.insert(at, &elements, &self.options.kinds);
+                whole.insert(at, &example.elements, &self.options.kinds);
             }
         }
         examples.insert(place, example);
@@ -426,7 +426,7 @@ impl Ckm {
         let gone = self.classes[class].examples.remove(at);
         self.sketches.remove(class, at);
         if let Some(mut whole) = self.whole.changing() {
-            whole.remove(class, &gone.elements.get(), &self.options.kinds);
+            whole.remove(class, &gone.elements, &self.options.kinds);
         }
         if let Some(index) = self.pieces.changing() {
             index.remove(class, &self.classes[class].examples, at, &gone, &self.options.kinds);

@@ -341,16 +341,26 @@ fn class_level(files: &[Found]) -> usize {
 }
 
 /// Whether the folders are a tree of classes rather than classes with their single objects in them:
-/// pictures lie at several depths, or in folders three deep, and the inner folders have words for
-/// names, more different ones than the outer.
+/// a tenth of the pictures or more lie at another depth than most, or some in folders three deep,
+/// and the inner folders have words for names, more that stand below one outer folder alone than
+/// there are outer ones.
 fn are_tree(files: &[Found]) -> bool {
     let level = class_level(files);
     let below: Vec<&[Folder]> = files.iter().filter_map(|file| file.folders.get(level..)).filter(|below| !below.is_empty()).collect();
-    let depths: BTreeSet<usize> = below.iter().map(|folders| folders.len()).collect();
+    let mut depths: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut above: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for folders in &below {
+        *depths.entry(folders.len()).or_default() += 1;
+        for folder in &folders[1..] {
+            above.entry(&folder.name).or_default().insert(&folders[0].name);
+        }
+    }
     let outer: BTreeSet<&str> = below.iter().map(|folders| folders[0].name.as_str()).collect();
-    let inner: BTreeSet<&str> = below.iter().flat_map(|folders| &folders[1..]).map(|folder| folder.name.as_str()).collect();
-    let words = inner.iter().filter(|name| !name.contains(char::is_numeric)).count();
-    (depths.len() > 1 || depths.last() > Some(&2)) && words * 10 >= inner.len() * 9 && inner.len() > outer.len()
+    let usual = depths.values().max().copied().unwrap_or_default();
+    let are_deep = (below.len() - usual) * 10 >= below.len().max(1) || depths.keys().any(|depth| *depth > 2);
+    let words = above.keys().filter(|name| !name.contains(char::is_numeric)).count();
+    let own = above.values().filter(|outer| outer.len() == 1).count();
+    are_deep && words * 10 >= above.len() * 9 && own > outer.len()
 }
 
 /// Whether at least four of five names have the name of this one of their folders as their

@@ -1,5 +1,5 @@
-//! The sums by which the recogniser compares whole images, kept in the cache: they take a look at
-//! all training images, which is not taken again whenever the library is opened.
+//! The sums by which the recogniser compares whole images, kept in the cache: making them reads
+//! every training image, so they are not made anew whenever the library is opened.
 
 use super::Library;
 use super::event::EventId;
@@ -24,7 +24,7 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn keep_sums(&mut self) -> Result<()> {
-        if self.models.are_behind() {
+        if self.models.are_behind() || !self.cache.keeps() {
             return Ok(());
         }
         let recogniser = &self.models.recogniser;
@@ -32,9 +32,9 @@ impl Library {
             return Ok(());
         }
         let machines = [Some(recogniser.ckm()), recogniser.weighted()];
-        let Some(sums) = machines.into_iter().flatten().find_map(|ckm| ckm.whole_sums()) else { return Ok(()) };
-        let images = self.images_by_elements(recogniser.ckm()).filter(|images| Some(*images) != self.sums_kept);
-        let Some(images) = images else { return Ok(()) };
+        let Some(ckm) = machines.into_iter().flatten().find(|ckm| ckm.has_whole_sums()) else { return Ok(()) };
+        let images = self.images_by_elements(ckm).filter(|images| Some(*images) != self.sums_kept);
+        let Some((images, sums)) = images.zip(ckm.whole_sums()) else { return Ok(()) };
         let mut bytes = images.to_le_bytes().to_vec();
         bytes.extend(sums);
         self.cache.put_checkpoint(&self.sums_name(), self.state.last_event().unwrap_or(EventId(0)), bytes)?;
@@ -52,9 +52,8 @@ impl Library {
         let Some((images, sums)) = bytes.split_first_chunk() else { return };
         let images = u128::from_le_bytes(*images);
         if self.images_by_elements(recogniser.ckm()) == Some(images) {
-            let machines = [Some(recogniser.ckm()), recogniser.weighted()];
-            let taken: Vec<bool> = machines.into_iter().flatten().map(|ckm| ckm.take_whole_sums(sums)).collect();
-            self.sums_kept = taken.contains(&true).then_some(images);
+            // Machines with learned weights are made of this one later, and share them.
+            self.sums_kept = recogniser.ckm().take_whole_sums(sums).then_some(images);
         }
     }
 

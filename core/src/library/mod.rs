@@ -150,8 +150,7 @@ pub struct Library {
     glimpses: HashMap<ContentHash, Option<Glimpse>>,
     /// The features of whole images, as far as they are in memory.
     wholes: Wholes,
-    /// Of which images the cache has the sums of the recogniser as they are now
-    /// ([`Library::keep_sums`]).
+    /// The hash of the images whose sums the cache has ([`Library::keep_sums`]).
     sums_kept: Option<u128>,
     /// The indexes that name images which look alike.
     looks: LookIndexes,

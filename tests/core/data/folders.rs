@@ -105,6 +105,12 @@ fn a_tree_of_folders_with_words_for_names_is_a_tree_of_classes() {
     assert_eq!(from(&["set/animal/dog/1.png", "set/plant/rose/2.png", "set/plant/fern/3.png"]), ClassesFrom::Folders, "one depth: objects");
     assert_eq!(from(&["cow/cow1/1.png", "cow/cow2/2.png", "car/3.png", "car/car1/4.png"]), ClassesFrom::Folders, "numbered: objects");
     assert_eq!(from(&["cat/1.png", "cat/edited/2.png", "dog/3.png", "dog/edited/4.png"]), ClassesFrom::Folders, "a folder of each class");
+    let views = ["cat/front/1.png", "cat/side/2.png", "cat/back/3.png", "cat/4.png", "dog/front/5.png", "dog/side/6.png", "dog/back/7.png"];
+    assert_eq!(from(&views), ClassesFrom::Folders, "folders that each class has");
+    let pets = (0..12).map(|i| format!("{}/{}/{i}.png", ["cat", "dog"][i % 2], ["rex", "bella", "tom", "kim", "leo", "max"][i % 6]));
+    let pets: Vec<String> = pets.chain(["dog/new.png".to_owned()]).collect();
+    let pets: Vec<&str> = pets.iter().map(String::as_str).collect();
+    assert_eq!(from(&pets), ClassesFrom::Folders, "one stray picture changes nothing");
     assert_eq!(from(&["animal/cow/cow_1_0_0.jpg", "animal/cow_2_0_0.jpg"]), ClassesFrom::Folders, "one class");
 }
 

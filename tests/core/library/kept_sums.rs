@@ -5,6 +5,9 @@ use tessera_core::ckm::{Ckm, Scores, Without};
 
 use super::*;
 
+/// Values of the features of a whole image.
+const FEATURES: usize = 1152;
+
 /// The library's machine, whose scores compare whole images.
 fn comparing(library: &Mutex<Library>) -> Ckm {
     let mut ckm = Ckm::clone(hold(library).recogniser().ckm());
@@ -65,6 +68,7 @@ fn sums_over_whole_images_are_kept_and_follow_the_images() {
     let library = place.open();
     assert!(!are_there(&library));
     let library = reopened(library);
+    assert!(are_there(&library));
     hold(&library).forget(&[forgotten], &Progress::default()).unwrap();
     assert!(!are_there(&library), "nothing of what was forgotten is left");
 }
@@ -83,10 +87,14 @@ fn sums_of_other_machines_are_refused() {
     assert_eq!(scores(&other), expected);
     let mut fewer = ckm.clone();
     fewer.remove(at(&library, "bee/3.png").id);
+    let mut without_images = sums.clone();
+    // The images of the last class, before its features and their number.
+    let at = without_images.len() - 8 * (FEATURES + 2);
+    assert_eq!(std::mem::take(&mut without_images[at]), 2);
     let mut beyond = sums.clone();
     // The highest byte of the first product.
     beyond[15] = 0x7f;
-    for (ckm, bytes) in [(&fewer, &sums[..]), (&ckm, &beyond), (&ckm, &sums[..sums.len() - 1]), (&ckm, &[])] {
+    for (ckm, bytes) in [(&fewer, &sums[..]), (&ckm, &without_images), (&ckm, &beyond), (&ckm, &sums[..sums.len() - 1]), (&ckm, &[])] {
         assert!(!ckm.take_whole_sums(bytes));
     }
 }

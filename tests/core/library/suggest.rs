@@ -215,6 +215,7 @@ fn wrong_labels_are_doubted_first() {
         hold(&library).label(&[*id], &class(&format!("{}/small", truths[id]))).unwrap();
     }
     let of_trees = review(&Progress::default());
+    assert!(of_trees.passed < wrong.len() && !of_trees.doubts.is_empty());
     for doubt in &of_trees.doubts {
         let root = |class: &str| class.split('/').next().map(str::to_owned);
         assert!(doubt.instead.iter().all(|(class, _)| root(class) != root(&doubt.label.0)), "{doubt:?}");

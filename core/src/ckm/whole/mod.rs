@@ -34,7 +34,8 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use super::element::Elements;
+use super::element::{ElementSet, Elements};
+use super::kept::{Held, Kept};
 use super::shortlist::sketch;
 use super::{Ckm, Example, Object, Without};
 use crate::bytes::{restored, stored};
@@ -64,6 +65,9 @@ struct Made {
     solution: OnceLock<Arc<Solution>>,
     /// Whether scores of a machine have asked for it, or of a clone.
     is_scored: OnceLock<()>,
+    /// Whether elements of an image were lost when it was taken in or away: these sums serve as
+    /// they are, but nobody else may take them over.
+    is_short: OnceLock<()>,
 }
 
 impl PartialEq for Whole {
@@ -82,29 +86,41 @@ impl Whole {
         }
         let made = Arc::make_mut(&mut self.0);
         made.solution.take();
-        made.sums.get_mut().map(|sums| Changing(Arc::make_mut(sums)))
+        made.sums.get_mut().map(|sums| Changing { sums: Arc::make_mut(sums), is_short: &made.is_short })
     }
 }
 
 /// Sums that follow a change of the training images.
-pub(super) struct Changing<'a>(&'a mut Sums);
+pub(super) struct Changing<'a> {
+    sums: &'a mut Sums,
+    is_short: &'a OnceLock<()>,
+}
 
 impl Changing<'_> {
     pub(super) fn insert_class(&mut self, class: usize) {
-        self.0.insert_class(class);
+        self.sums.insert_class(class);
     }
 
     pub(super) fn remove_class(&mut self, class: usize) {
-        self.0.remove_class(class);
+        self.sums.remove_class(class);
     }
 
-    pub(super) fn insert(&mut self, class: usize, elements: &Elements, kinds: &[super::ElementKind]) {
-        self.0.insert(class, &features(elements, kinds));
+    pub(super) fn insert(&mut self, class: usize, kept: &Kept, kinds: &[super::ElementKind]) {
+        self.sums.insert(class, &features(&read(kept, self.is_short), kinds));
     }
 
-    pub(super) fn remove(&mut self, class: usize, elements: &Elements, kinds: &[super::ElementKind]) {
-        self.0.remove(class, &features(elements, kinds));
+    pub(super) fn remove(&mut self, class: usize, kept: &Kept, kinds: &[super::ElementKind]) {
+        self.sums.remove(class, &features(&read(kept, self.is_short), kinds));
     }
+}
+
+/// The elements of a training image; notes where some are lost.
+fn read<'a>(kept: &'a Kept, is_short: &OnceLock<()>) -> Held<'a> {
+    let elements = kept.get();
+    if kept.counts().ne(elements.sets.iter().map(ElementSet::len)) {
+        is_short.get_or_init(|| ());
+    }
+    elements
 }
 
 /// The waves of an image: their products with those of another, summed, are near a Gaussian kernel
@@ -195,16 +211,21 @@ impl Ckm {
         }
     }
 
-    /// The sums by which scores compare whole images, as bytes, once scores have asked for them.
-    /// O(classes).
+    /// The sums by which scores compare whole images, as bytes, once scores have asked for them;
+    /// `None` also where elements of an image were lost. O(classes).
     pub fn whole_sums(&self) -> Option<Vec<u8>> {
-        let sums = self.whole.0.sums.get().filter(|_| self.whole.0.is_scored.get().is_some());
-        sums.map(|sums| stored(&**sums))
+        if !self.has_whole_sums() { None } else { self.whole.0.sums.get().map(|sums| stored(&**sums)) }
+    }
+
+    /// Whether [`Ckm::whole_sums`] gives some. O(1).
+    pub fn has_whole_sums(&self) -> bool {
+        let Made { sums, is_scored, is_short, .. } = &*self.whole.0;
+        sums.get().is_some() && is_scored.get().is_some() && is_short.get().is_none()
     }
 
     /// Takes over the sums of a machine with the same images by their elements, from
-    /// [`Ckm::whole_sums`], and returns whether it has sums now. Bytes that cannot be sums of so
-    /// many images of so many classes are left alone. O(classes).
+    /// [`Ckm::whole_sums`], unless it has some. Bytes that cannot be sums of so many images of each
+    /// class are left alone; returns whether these could. O(classes).
     pub fn take_whole_sums(&self, bytes: &[u8]) -> bool {
         let sums = restored::<Sums>("sums over whole images", bytes).ok();
         let images = || self.classes.iter().map(|class| class.examples.len());
@@ -227,7 +248,7 @@ impl Ckm {
         let images: Vec<(ClassId, &Example)> = self.examples().collect();
         let of = |(class, example): &(ClassId, &Example)| {
             progress.step().ok()?;
-            Some((class.index(), features(&example.elements.get(), &self.options.kinds)))
+            Some((class.index(), features(&read(&example.elements, &self.whole.0.is_short), &self.options.kinds)))
         };
         Sums::of(self.classes.len(), &images, of)
     }

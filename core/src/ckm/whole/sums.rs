@@ -81,12 +81,11 @@ impl Sums {
         self
     }
 
-    /// Whether these can be sums over so many images of each class, of which some may have no
-    /// features.
+    /// Whether these can be sums over so many images of each class.
     pub(super) fn are_of(&self, images: impl ExactSizeIterator<Item = usize>) -> bool {
         let most = |images: usize, of_one: u64| move |sum: &i64| sum.unsigned_abs() <= of_one * images as u64;
         let is_of = |(class, images): (&ClassSums, usize)| {
-            class.images <= images && class.features.len() == SIZE && class.features.iter().all(most(class.images, MOST))
+            class.images == images && class.features.len() == SIZE && class.features.iter().all(most(class.images, MOST))
         };
         let all = self.classes.iter().map(|class| class.images).sum();
         self.classes.len() == images.len()
