@@ -1,6 +1,7 @@
 //! Review and export of labels: wrong ones are found, class folders can be links, and a dry run
 //! writes nothing.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use tessera::command::{Export, ExportFormat};
@@ -88,8 +89,11 @@ fn class_folders_have_names_that_every_system_takes() {
     let world = World::with_images();
     world.run(["import", "lib.tessera", "images"]).ended(0);
     let long = "ö".repeat(200);
-    let classes = ["Äpfel", "äpfel", "aux", "com1.x", "COM1.", ".hidden", "a/b", &long];
-    let names = ["Äpfel", "äpfel-2", "_aux", "_com1.x", "COM1_", "_hidden", "a_b", &"ö".repeat(100)];
+    let flat = ["Äpfel", "äpfel", "aux", "com1.x", "COM1.", ".hidden", "a//b", &long];
+    let flat_names = ["Äpfel", "äpfel-2", "_aux", "_com1.x", "COM1_", "_hidden", "a__b", &"ö".repeat(100)];
+    let paths = ["a/b", "a", "A/b", "a/b?", "a/b:", "a/../..", "aux/x."];
+    let path_names = ["a/b", "a", "A-2/b", "a/b_", "a/b_-2", "a/__/__", "_aux/x_"];
+    let (classes, names) = ([flat.as_slice(), &paths].concat(), [flat_names.as_slice(), &path_names].concat());
     let library = Mutex::new(Session::new(1, 0).unwrap().open_library(&world.at("lib.tessera")).unwrap());
     {
         let mut library = library.lock().unwrap();
@@ -101,10 +105,46 @@ fn class_folders_have_names_that_every_system_takes() {
     }
     let session = Session::new(1, 0).unwrap();
     let written = session.export(&library, Export::Labels(ExportFormat::ClassFolders), &world.at("out"), ExportOptions::default()).unwrap();
-    let mut wanted = names.map(|name| (name.to_owned(), 1)).to_vec();
+    let mut wanted: Vec<(String, usize)> = names.iter().map(|name| ((*name).to_owned(), 1)).collect();
     wanted.sort();
     assert_eq!((written.folders, written.renamed), (wanted, 0));
     assert!(names.iter().all(|name| world.at("out").join(name).is_dir()));
+}
+
+#[test]
+fn classes_that_are_paths_become_folders_in_folders_and_are_read_again() {
+    let world = World::new();
+    let files = |i: usize| ["x", "y", "z"].map(|name| format!("images/{i}/{name}.png"));
+    for i in 0..5 {
+        for (view, file) in (0..).zip(files(i)) {
+            world.picture(&file, 0, i as u32, view);
+        }
+    }
+    world.run(["import", "lib.tessera", "images", "--labels", "none"]).ended(0);
+    for (i, class) in ["a/b", "a", "c", "a/x.png", "c & d/e"].into_iter().enumerate() {
+        let [x, y, z] = files(i);
+        world.run(["label", "lib.tessera", &x, &y, &z, "--as", class]).ended(0);
+    }
+    let ran = world.run(["export", "lib.tessera", "labels", "--format", "class-folders", "--to", "out", "--json"]).ended(0);
+    let told = ran.complains("--labels folder-paths").object();
+    assert_eq!(told["folders"], serde_json::json!([["a", 3], ["a/b", 3], ["a/x.png", 3], ["c", 3], ["c & d/e", 3]]));
+    // A file that is called as a folder beside it gets a number.
+    for file in ["a/x-2.png", "a/y.png", "a/b/x.png", "a/x.png/x.png", "c/x.png", "c & d/e/x.png"] {
+        assert!(world.at("out").join(file).is_file(), "{file}");
+    }
+    let classes = |library: &str| -> BTreeMap<Vec<u8>, String> {
+        let to = format!("{library}.jsonl");
+        world.run(["export", library, "labels", "--to", &to]).ended(0);
+        let text = std::fs::read_to_string(world.at(&to)).unwrap();
+        let row = |line: &str| {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            (std::fs::read(row["path"].as_str().unwrap()).unwrap(), row["label"].as_str().unwrap().to_owned())
+        };
+        text.lines().map(row).collect()
+    };
+    world.run(["import", "again.tessera", "out", "--labels", "folder-paths"]).ended(0);
+    let (before, after) = (classes("lib.tessera"), classes("again.tessera"));
+    assert!(before.len() == 15 && before == after, "{:?}, {:?}", before.values(), after.values());
 }
 
 #[test]

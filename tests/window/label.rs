@@ -539,9 +539,11 @@ fn class_folders_are_told_before_they_are_written() {
     world.harness.state_mut().view_mut().draft.text = out.to_string_lossy().into_owned();
     world.key(Key::Enter);
     world.until("it is counted", |app| app.desk().exporting().plan().is_some_and(|(_, plan)| plan.is_some()));
-    assert!(world.shows("6 images in 2 folders") && !out.exists());
+    assert!(world.shows("6 images of the whole library in 2 folders") && !out.exists());
     world.click("Link to the images");
-    world.until("it is written", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("Wrote 6 images")));
+    world.until("it is written", |app| {
+        app.desk().notices().log().iter().any(|notice| notice.words.contains("Wrote 6 images of 2 classes of the whole library"))
+    });
     let link = out.join("ant/000.png");
     assert!(link.symlink_metadata().unwrap().is_symlink() == cfg!(unix));
     assert_eq!(std::fs::read(&link).unwrap(), std::fs::read(folder.path().join("ant/000.png")).unwrap());

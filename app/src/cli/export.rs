@@ -97,5 +97,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
             format!("{}{verb} {} to {}{missing}", folders.collect::<String>(), count(written.n, name), display(to))
         },
     );
+    if written.has_paths() {
+        out.note("Classes that are paths lie in folders inside folders: `tessera import` reads them with --labels folder-paths.");
+    }
     Ok(Done::Whole)
 }

@@ -18,6 +18,7 @@ use tessera_core::library::state::{Image, State};
 use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
 
+use super::class_tree::parts;
 use crate::command::ExportFormat;
 
 /// The longest name of a file, in bytes.
@@ -34,13 +35,20 @@ pub struct ExportSize {
     /// Labelled images that were left out because their files are not there, or hold other bytes
     /// now.
     pub missing: usize,
-    /// Class folders with their images.
+    /// Class folders, by their paths with `/`, with the number of their images.
     pub folders: Vec<(String, usize)>,
     /// Bytes of all copied images.
     pub bytes: u64,
     /// Images in class folders whose names get a number because another image of their folder has
     /// the same name.
     pub renamed: usize,
+}
+
+impl ExportSize {
+    /// Whether class folders lie in others, so that paths of folders are the classes.
+    pub fn has_paths(&self) -> bool {
+        self.folders.iter().any(|(folder, _)| folder.contains('/'))
+    }
 }
 
 /// The preview of an export into class folders: what it would write, and whether it can.
@@ -82,10 +90,10 @@ pub fn plan_class_folders(library: &Mutex<Library>, to: &Path, progress: &Progre
 pub(super) fn copies(library: &Mutex<Library>, format: ExportFormat, progress: &Progress) -> Result<(Vec<Copied>, ExportSize)> {
     let state = hold(library).state().clone();
     let all = state.images().filter(|image| image.label().is_some()).count();
-    arranged(&labelled(&state, Image::label, progress)?, all, format)
+    arranged(&labelled(&state, Image::label, progress)?, all, format, parts)
 }
 
-/// The copies of images into folders of these names.
+/// The copies of images into folders of these names, none of which is a path.
 pub(super) fn copies_into(
     library: &Mutex<Library>,
     folders: &HashMap<ItemId, String>,
@@ -93,19 +101,25 @@ pub(super) fn copies_into(
 ) -> Result<(Vec<Copied>, ExportSize)> {
     let state = hold(library).state().clone();
     let labelled = labelled(&state, |image| folders.get(&image.id).map(String::as_str), progress)?;
-    arranged(&labelled, folders.len(), ExportFormat::ClassFolders)
+    arranged(&labelled, folders.len(), ExportFormat::ClassFolders, |name| vec![name])
 }
 
-/// The copies of those that are there of `all` images.
-fn arranged(labelled: &[Labelled<'_>], all: usize, format: ExportFormat) -> Result<(Vec<Copied>, ExportSize)> {
-    let copies = if format == ExportFormat::NorbNames { in_norb_names(labelled)? } else { in_class_folders(labelled) };
+/// The copies of those that are there of `all` images; `parts` are the folders of a label, from the
+/// outermost.
+fn arranged(
+    labelled: &[Labelled<'_>],
+    all: usize,
+    format: ExportFormat,
+    parts: fn(&str) -> Vec<&str>,
+) -> Result<(Vec<Copied>, ExportSize)> {
+    let copies = if format == ExportFormat::NorbNames { in_norb_names(labelled)? } else { in_class_folders(labelled, parts) };
     let bytes = labelled.iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
     let mut written = ExportSize { n: copies.len(), missing: all - copies.len(), bytes, ..ExportSize::default() };
     if format != ExportFormat::NorbNames {
         let mut folders: BTreeMap<String, usize> = BTreeMap::new();
         for Copied { from, to, .. } in &copies {
-            let folder = to.parent().and_then(Path::file_name).unwrap_or_default();
-            *folders.entry(folder.to_string_lossy().into_owned()).or_default() += 1;
+            let folder: Vec<_> = to.parent().into_iter().flat_map(Path::iter).map(OsStr::to_string_lossy).collect();
+            *folders.entry(folder.join("/")).or_default() += 1;
             written.renamed += usize::from(from.file_name() != to.file_name());
         }
         written.folders = folders.into_iter().collect();
@@ -247,16 +261,30 @@ pub(super) fn check_empty(to: &Path) -> Result<()> {
     Err(Error::data(to, "a new or empty folder", found, "choose another name for the images"))
 }
 
-/// The copies of labelled images into a folder for each class. Files and classes of the same name
-/// get numbers; names that differ only in case count as the same, as some systems have it.
-fn in_class_folders(labelled: &[Labelled<'_>]) -> Vec<Copied> {
+/// The copies of labelled images into a folder for each class, which lies in those of the classes
+/// above it. Files and folders of the same name get numbers; names that differ only in case count
+/// as the same, as some systems have it.
+fn in_class_folders(labelled: &[Labelled<'_>], parts: fn(&str) -> Vec<&str>) -> Vec<Copied> {
     let mut folders: HashMap<&str, PathBuf> = HashMap::new();
-    let mut classes = Names::default();
-    let mut files: HashMap<&str, Names> = HashMap::new();
+    let mut names: HashMap<PathBuf, Names> = HashMap::new();
+    // Folders take their names first: a file that is called as one beside it gets the number.
+    for (_, label, ..) in labelled {
+        if folders.contains_key(label) {
+            continue;
+        }
+        let (mut folder, mut end) = (PathBuf::new(), 0);
+        for part in parts(label) {
+            end += part.len() + usize::from(end > 0);
+            let inner = folders
+                .entry(&label[..end])
+                .or_insert_with(|| folder.join(names.entry(folder.clone()).or_default().take(OsStr::new(&plain(part)))));
+            folder = inner.clone();
+        }
+    }
     let mut copies = Vec::with_capacity(labelled.len());
     for (_, label, from, hash) in labelled {
-        let folder = folders.entry(label).or_insert_with(|| classes.take(OsStr::new(&plain(label))).into());
-        let name = files.entry(label).or_default().take(from.file_name().unwrap_or_default());
+        let folder = &folders[label];
+        let name = names.entry(folder.clone()).or_default().take(from.file_name().unwrap_or_default());
         copies.push(Copied { from: from.clone(), to: folder.join(name), hash: *hash });
     }
     copies

@@ -24,11 +24,16 @@ pub(super) fn class_folders_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
     ui.add(egui::Label::new(RichText::new(display(&to)).weak()).truncate());
     let megabytes = plan.written.bytes as f64 / 1e6;
     ui.label(format!(
-        "{} in {}, {megabytes:.1} MB; nothing is written yet",
+        "{} of the whole library in {}, {megabytes:.1} MB; nothing is written yet",
         count(plan.written.n, "image"),
         count(plan.written.folders.len(), "folder")
     ));
-    ScrollArea::vertical().id_salt("class folders").max_height(room(ui, 220.0)).show(ui, |ui| {
+    let has_paths = plan.written.has_paths();
+    if has_paths {
+        ui.label("Classes that are paths lie in folders inside folders; to import them, choose Paths of folders");
+    }
+    let height = if has_paths { 180.0 } else { 220.0 };
+    ScrollArea::vertical().id_salt("class folders").max_height(room(ui, height)).show(ui, |ui| {
         egui::Grid::new("folders").num_columns(2).striped(true).min_col_width(80.0).show(ui, |ui| {
             for (folder, n) in &plan.written.folders {
                 ui.label(folder);

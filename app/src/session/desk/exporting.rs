@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tessera_core::Error;
 use tessera_core::error::display;
+use tessera_core::plural::grouped;
 
 use super::super::copies::{ExportPreview, plan_class_folders};
 use super::super::export::ExportOptions;
@@ -115,7 +116,14 @@ pub(super) fn export(ctx: &mut Context, what: Export, to: PathBuf, replaces: boo
             Err(Error::Cancelled) => return Ok(note("Stopped; nothing was written").into()),
             Err(error) => return occupied(error, Written::Export(what)),
         };
-        let words = format!("Wrote {} to {}", count(written.n, what.noun()), display(&to));
+        let classes = match written.folders.len() {
+            0 => String::new(),
+            1 => " of 1 class".to_owned(),
+            n => format!(" of {} classes", grouped(n)),
+        };
+        let whole = if matches!(what, Export::Labels(format) if format.is_images()) { " of the whole library" } else { "" };
+        let hint = if written.has_paths() { "; to import it, choose Paths of folders" } else { "" };
+        let words = format!("Wrote {}{classes}{whole} to {}{hint}", count(written.n, what.noun()), display(&to));
         let told = match written.missing {
             0 => done(words),
             n => note(format!("{words}; {} left out: their files are not there, or hold other pictures now", count(n, "labelled image"))),
