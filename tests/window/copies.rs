@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use egui::Key;
+use egui_kittest::kittest::Queryable as _;
 use image::{Rgb, RgbImage, imageops};
 use tessera::command::Command;
 use tessera_core::ids::ItemId;
@@ -78,6 +79,12 @@ fn copies_are_counted_compared_and_removed_by_keys_and_one_undo_takes_that_back(
     world.ctrl(Key::Z);
     world.until("the group is back", |app| app.desk().near_copies().groups().len() == 2);
     world.click("Remove 3 images and keep the best of each group");
+    world.step();
+    // Of one group something was mirrored, of the other rotated: none is surely the same picture.
+    assert!(world.shows("Remove 3 images of 2 groups?") && world.shows("2 groups: rotated, mirrored or cropped"));
+    assert!(world.shows("All files stay where they are") && !world.shows("Remove only the same pictures"));
+    assert_eq!(world.state().images().count(), 7);
+    world.click("Remove 3 images");
     world.until("none is left", |app| app.desk().near_copies().groups().is_empty());
     assert_eq!(world.state().images().count(), 4);
     assert!(world.shows("No copies"));
@@ -106,10 +113,15 @@ fn files_of_copies_go_to_the_bin_where_that_is_ticked() {
     assert!(world.shows("differences, four times as large: 0.0 of 255 on average, 0 at most"));
     world.key(Key::D);
     world.click("Files to the bin");
+    world.key(Key::Delete);
+    world.step();
+    assert!(world.shows("Move 1 file of 1 image to the bin?"));
+    world.key(Key::Escape);
+    world.step();
     world.click("Remove 2 images and keep the best of each group");
     world.step();
-    assert!(world.shows("Move 2 files of 2 images to the bin?") && world.state().images().count() == 5);
-    world.click("Move to the bin");
+    assert!(world.shows("Their files go to the bin of the system") && world.state().images().count() == 5);
+    world.click("Remove 2 images");
     world.until("they are removed", |app| app.desk().near_copies().groups().is_empty());
     world.rest();
     let bin = world.folder.path().join("bin");
@@ -126,7 +138,7 @@ fn files_of_copies_go_to_the_bin_where_that_is_ticked() {
     // Of a pair whose file is nowhere there is no copy.
     world.click("Remove 2 images and keep the best of each group");
     world.step();
-    world.click("Move to the bin");
+    world.click("Remove 2 images");
     world.until("they are removed again", |app| app.desk().near_copies().groups().is_empty());
     world.rest();
     std::fs::remove_dir_all(&bin).unwrap();
@@ -136,6 +148,97 @@ fn files_of_copies_go_to_the_bin_where_that_is_ticked() {
     assert!(world.shows("0 files put back from the bin; 1 file not put back"));
     world.until("one group is left", |app| app.desk().near_copies().groups().len() == 1);
     assert!(world.shows("other-stays.png"));
+}
+
+#[test]
+fn groups_that_are_surely_one_picture_are_removed_alone_and_nothing_goes_unasked() {
+    let images = tempfile::tempdir().unwrap();
+    let names = ["sea", "tree", "hand", "hero"];
+    for (seed, name) in (0..).zip(names) {
+        squares(seed).save(images.path().join(format!("{name}.png"))).unwrap();
+    }
+    for (seed, name) in [(0, "shore"), (3, "heroine")] {
+        squares(seed).save(images.path().join(format!("{name}.bmp"))).unwrap();
+    }
+    let larger = imageops::resize(&squares(1), 256, 192, imageops::FilterType::Triangle);
+    larger.save(images.path().join("oak.png")).unwrap();
+    imageops::rotate180(&squares(2)).save(images.path().join("arm.png")).unwrap();
+    let mut world = found_in(images.path(), 4);
+    for (name, text) in [("hero.png", "a man"), ("heroine.bmp", "a woman"), ("sea.png", "the sea")] {
+        let image = world.state().images().find(|image| image.file_name() == name).unwrap().id;
+        let captions = vec![tessera_core::library::event::Caption { text: text.into(), by_user: false }];
+        world.run(Command::Caption(image, captions));
+        world.until("it has a caption", |app| !app.desk().state().unwrap().image(image).unwrap().captions.is_empty());
+    }
+    world.rest();
+    let acts = world.state().history().len();
+    let bulk = "Remove 4 images and keep the best of each group";
+    world.click(bulk);
+    world.step();
+    for said in [
+        "Remove 4 images of 4 groups?",
+        "2 groups: the same pixels in another file",
+        "1 group: recompressed or resized",
+        "1 group: rotated, mirrored or cropped",
+        "In 1 group captions or classes differ",
+        "The same pictures are those of 2 groups",
+        "Remove all 4 images",
+    ] {
+        assert!(world.shows(said), "{said}");
+    }
+    // Enter decides nothing, Escape and Cancel leave all as it was.
+    world.key(Key::Enter);
+    assert!(world.shows("Remove 4 images of 4 groups?"));
+    world.key(Key::Escape);
+    world.step();
+    assert!(!world.shows("Remove 4 images of 4 groups?"));
+    world.click(bulk);
+    world.step();
+    world.click("Cancel");
+    world.rest();
+    assert!(!world.shows("Remove 4 images of 4 groups?"));
+    assert_eq!((world.state().images().count(), world.state().history().len()), (8, acts));
+    world.click(bulk);
+    world.step();
+    world.click("Remove only the same pictures: 2 images");
+    world.until("two groups are left", |app| app.desk().near_copies().groups().len() == 2);
+    let mut left: Vec<String> = world.state().images().map(|image| image.file_name()).collect();
+    left.sort();
+    // A file of the larger bytes is the better one; one without captions takes them over.
+    assert_eq!(left, ["arm.png", "hand.png", "hero.png", "heroine.bmp", "oak.png", "shore.bmp"]);
+    let shore = world.state().images().find(|image| image.file_name() == "shore.bmp").unwrap();
+    assert_eq!(shore.captions[0].text, "the sea");
+    world.ctrl(Key::Z);
+    world.until("all are back", |app| app.desk().near_copies().groups().len() == 4);
+    world.click(bulk);
+    world.step();
+    world.click("Remove all 4 images");
+    world.until("none is left", |app| app.desk().near_copies().groups().is_empty());
+    assert_eq!(world.state().images().count(), 4);
+}
+
+#[test]
+fn buttons_of_two_compared_images_fit_into_a_narrow_window() {
+    let images = tempfile::tempdir().unwrap();
+    squares(0).save(images.path().join("photo.png")).unwrap();
+    imageops::flip_horizontal(&squares(0)).save(images.path().join("copy.png")).unwrap();
+    let mut world = World::of_size([1024.0, 700.0], &[]);
+    world.run(Command::Open(images.path().to_owned()));
+    world.until("the images are there", |app| app.desk().state().is_some_and(|state| state.images().count() == 2));
+    world.rest();
+    world.ctrl(Key::Num7);
+    world.step();
+    world.click("Find copies");
+    world.until("they are found", |app| app.desk().near_copies().groups().len() == 1);
+    world.rest();
+    let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(1024.0, 700.0));
+    for words in ["Keep this one", "Remove this one", "Not a copy", "Difference"] {
+        let rect = world.harness.get_by_label(words).rect();
+        assert!(window.contains_rect(rect), "{words} is at {rect:?}");
+    }
+    for button in world.harness.get_all_by_label("Show file") {
+        assert!(window.contains_rect(button.rect()), "Show file is at {:?}", button.rect());
+    }
 }
 
 #[test]
@@ -320,6 +423,9 @@ fn copies_that_may_be_other_views_of_one_object_are_told() {
     // The caption of a copy that goes passes to the one that stays.
     let best = groups(&world)[0][0];
     world.click("Remove 2 images and keep the best of each group");
+    world.step();
+    assert!(world.shows("In 1 group images may be other views of one object"));
+    world.click("Remove 2 images");
     world.until("none is left", |app| app.desk().near_copies().groups().is_empty());
     assert_eq!(world.state().image(best).unwrap().captions[0].text, "a pear");
 }

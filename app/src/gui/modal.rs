@@ -11,6 +11,7 @@ use tessera_core::library::event::UserLabel;
 use super::dialogs::Purpose;
 use crate::command::Written;
 use crate::session::desk::OpenedBackup;
+use crate::session::desk::near_copies::CopiesToClear;
 
 /// A modal window.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,8 @@ pub enum Modal {
     Colour(String, [u8; 3]),
     /// Many images are to be labelled by a key.
     LabelMany(Vec<ItemId>, UserLabel),
+    /// The copies of all groups are to be removed; whether their files go to the bin of the system.
+    ClearCopies(Arc<CopiesToClear>, bool),
     /// Images are to be removed, and their files, so many, moved to the bin of the system.
     RemoveToBin(Vec<Clearance>, usize),
     /// One of several files of an image is to be moved there; the image, the file, one that stays.

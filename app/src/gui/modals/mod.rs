@@ -4,6 +4,7 @@ mod about;
 mod ask_cluster;
 mod class;
 mod class_folders;
+mod clear_copies;
 mod confirm;
 mod field;
 mod history;
@@ -36,7 +37,9 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
     }
     let style = ctx.global_style();
     let frame = Frame::popup(&style).inner_margin(Margin::same(18)).corner_radius(CornerRadius::same(10));
-    let response = Front::new(Id::unique("modal")).frame(frame).show(ctx, |ui| {
+    // Each kind by itself: where one is shown at first would depend on the size of another.
+    let id = Id::unique("modal").with(std::mem::discriminant(&modal));
+    let response = Front::new(id).frame(frame).show(ctx, |ui| {
         let width: f32 = match modal {
             Modal::Palette
             | Modal::Path(_)
@@ -47,7 +50,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
             | Modal::AskCluster => 560.0,
             Modal::Import => 1000.0,
             Modal::Keys => 640.0,
-            Modal::About | Modal::Settings => 480.0,
+            Modal::About | Modal::Settings | Modal::ClearCopies(..) => 480.0,
             _ => 400.0,
         };
         ui.set_width(width.min(ctx.content_rect().width() - 60.0));
@@ -70,6 +73,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
                 confirm::confirm_ui(ui, panel, confirm::delete_class(class, images))
             }
             Modal::LabelMany(images, label) => confirm::confirm_ui(ui, panel, confirm::label_many(images, label)),
+            Modal::ClearCopies(copies, to_bin) => clear_copies::clear_copies_ui(ui, panel, copies, *to_bin),
             Modal::RemoveToBin(cleared, files) => confirm::confirm_ui(ui, panel, confirm::remove_to_bin(cleared, *files)),
             Modal::FileToBin(image, file, other) => confirm::confirm_ui(ui, panel, confirm::file_to_bin(*image, file, other)),
             Modal::FilesToBin(files) => confirm::confirm_ui(ui, panel, confirm::files_to_bin(files)),
@@ -80,6 +84,12 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
             Modal::Quit => confirm::quit_ui(ui, panel),
         }
     });
+    // Its place follows its size in the next frame.
+    let size = response.response.rect.size();
+    let before = ctx.data_mut(|data| std::mem::replace(data.get_temp_mut_or(id, size), size));
+    if before != size {
+        ctx.request_repaint();
+    }
     // A click beside it must not lose what was chosen there.
     let is_left = response.should_close() && !(modal == Modal::Import && response.backdrop_response.clicked());
     if response.inner || is_left {

@@ -23,7 +23,7 @@ use crate::gui::view::Pictured;
 use crate::gui::widgets::{WHOLE, confined_ui, fitted, line, main_button, nothing_ui, page_frame};
 use crate::gui::words::{bytes, count, grouped};
 use crate::job::JobKind;
-use crate::session::desk::near_copies::CopyGroup;
+use crate::session::desk::near_copies::{CopiesToClear, CopyGroup};
 
 /// Distances that can be chosen, with their names and what they mean.
 const DISTANCES: [(f64, &str, &str); 3] = [
@@ -35,7 +35,7 @@ const DISTANCES: [(f64, &str, &str); 3] = [
 const ROW: f32 = 56.0;
 /// Thumbnails of a group in the list, at most.
 const SHOWN: usize = 3;
-/// Points below the two pictures for what is said of them.
+/// Points below the two pictures for what is said of them, at least.
 const BELOW: f32 = 120.0;
 /// The largest zoom, in shares of that at which a picture fits.
 const CLOSE: f32 = 40.0;
@@ -51,6 +51,9 @@ pub struct CopiesView {
     shown: Option<ItemId>,
     /// Whether the list is to be scrolled to the group.
     is_hidden: bool,
+    /// Points that what is said below the two pictures took last: in a narrow window its buttons
+    /// take two lines.
+    below: f32,
     /// Shares of the size at which a picture fits, and the point of it in the middle, for both.
     zoom: f32,
     middle: Vec2,
@@ -68,6 +71,7 @@ impl Default for CopiesView {
             copy: 1,
             shown: None,
             is_hidden: false,
+            below: BELOW,
             zoom: 1.0,
             middle: Vec2::splat(0.5),
             to_bin: false,
@@ -154,15 +158,16 @@ impl CopiesView {
                     panel.view.open(Modal::FilesToBin(Arc::new(further_files(panel, groups))));
                 }
             }
-            let cleared: Vec<Clearance> = groups.iter().filter_map(|group| clearance(group, 0)).collect();
-            if cleared.is_empty() {
+            let others: usize = groups.iter().filter_map(|group| clearance(group, 0)).map(|clearance| clearance.removed.len()).sum();
+            if others == 0 {
                 return;
             }
-            let others = cleared.iter().map(|clearance| clearance.removed.len()).sum();
             let words = format!("Remove {} and keep the best of each group", count(others, "image"));
-            let hover = format!("Takes them out of the library in one act, which Ctrl+Z takes back; {}", self.what_goes());
-            if ui.button(words).on_hover_text(hover).clicked() {
-                self.clear(panel, cleared);
+            let hover = "Tells what they are and asks; then takes them, or only the surest, out of the library in one act";
+            if ui.button(words).on_hover_text(hover).clicked()
+                && let Some(copies) = panel.state().map(|state| CopiesToClear::of(groups, state))
+            {
+                panel.view.open(Modal::ClearCopies(Arc::new(copies), self.to_bin));
             }
             let views: usize = groups.iter().map(|group| group.views).sum();
             if views > 0 {
@@ -210,8 +215,8 @@ impl CopiesView {
     }
 
     fn turn_to(&mut self, group: usize) {
-        let Self { distance, to_bin, shows_difference, .. } = *self;
-        *self = Self { group, distance, to_bin, shows_difference, ..Self::default() };
+        let Self { distance, below, to_bin, shows_difference, .. } = *self;
+        *self = Self { group, distance, below, to_bin, shows_difference, ..Self::default() };
     }
 
     /// Turns to a group that may be out of sight in the list.
@@ -267,7 +272,7 @@ impl CopiesView {
         panel.view.pictured = Some(Pictured { image: best.image, next: Some(other.image) });
         let strip = if group.images.len() > 2 { ROW + 8.0 } else { 0.0 };
         let room = ui.available_rect_before_wrap();
-        let height = (room.height() - BELOW - strip).max(80.0);
+        let height = (room.height() - self.below - strip).max(80.0);
         let width = (room.width() - theme::GAP) / 2.0;
         let frames = [0.0, width + theme::GAP].map(|x| Rect::from_min_size(room.min + vec2(x, 0.0), vec2(width, height)));
         // While the space bar is held, the right picture lies where the left one was.
@@ -278,11 +283,19 @@ impl CopiesView {
         } else {
             self.picture_ui(ui, panel, other, frames[1], true);
         }
+        let (reserved, mut taken) = (self.below, BELOW);
         for ((at, copy), frame) in [(0, best), (self.copy, other)].into_iter().zip(frames) {
-            let below = Rect::from_min_size(frame.left_bottom() + vec2(0.0, 4.0), vec2(width, BELOW - 4.0));
-            ui.scope_builder(egui::UiBuilder::new().id_salt(at).max_rect(below), |ui| self.facts_ui(ui, panel, group, at, copy));
+            let below = Rect::from_min_size(frame.left_bottom() + vec2(0.0, 4.0), vec2(width, reserved - 4.0));
+            let builder = egui::UiBuilder::new().id_salt(at).max_rect(below);
+            let facts = ui.scope_builder(builder, |ui| self.facts_ui(ui, panel, group, at, copy)).response;
+            taken = taken.max(facts.rect.height() + 8.0);
         }
-        ui.advance_cursor_after_rect(Rect::from_min_size(room.min, vec2(room.width(), height + BELOW)));
+        // Less than a point is rounding.
+        if (taken - reserved).abs() > 1.0 {
+            self.below = taken;
+            ui.ctx().request_repaint();
+        }
+        ui.advance_cursor_after_rect(Rect::from_min_size(room.min, vec2(room.width(), height + reserved)));
         if strip > 0.0 {
             self.strip_ui(ui, panel, group);
         }
@@ -429,7 +442,7 @@ impl CopiesView {
         line(ui, RichText::new(format!("{} × {}, {}, {format}, {changed}", size.0, size.1, bytes(length))).weak());
         let path = display(&copy.path);
         line(ui, RichText::new(&path).small().weak()).on_hover_text(path);
-        ui.horizontal(|ui| {
+        ui.horizontal_wrapped(|ui| {
             let (words, keys) = if at == 0 { ("Keep the best", "Enter") } else { ("Keep this one", "") };
             let n = count(group.images.len() - 1, "other image");
             let hover = format!("Takes the {n} of this group out of the library, in one act; {}. {keys}", self.what_goes());

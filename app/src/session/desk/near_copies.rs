@@ -1,11 +1,11 @@
 //! Near copies in the library, as last looked for.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tessera_core::copies::{PixelDifference, pixel_difference};
+use tessera_core::copies::{Extent, PixelDifference, Relation, Turn, pixel_difference};
 use tessera_core::ids::ItemId;
 use tessera_core::library::clearance::Clearance;
 use tessera_core::library::copies::{Copies, Copy, find_copies};
@@ -62,6 +62,85 @@ pub struct CopyGroup {
     /// Images that show the same object as the first, as folders or names tell: other views of it
     /// may look like copies.
     pub views: usize,
+}
+
+/// What was done to the best image of a group to make that copy of it which is farthest from it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum CopyKind {
+    SamePixels,
+    /// Recompressed or resized.
+    Rewritten,
+    /// Rotated, mirrored or cropped.
+    Turned,
+}
+
+impl CopyGroup {
+    fn kind(&self) -> CopyKind {
+        let of = |copy: &Copy| match copy.relation {
+            Relation::Identical | Relation::SamePixels => CopyKind::SamePixels,
+            Relation::Changed { turn, part: Extent::Whole, .. } if turn == Turn::default() => CopyKind::Rewritten,
+            Relation::Changed { .. } => CopyKind::Turned,
+        };
+        // The first counts, too: when the best is gone, it is told what was done to that one.
+        self.images.iter().map(of).max().unwrap_or(CopyKind::SamePixels)
+    }
+
+    /// Whether two of its images that have captions have others, or two that have a class another.
+    fn differs_in_words(&self, state: &State) -> bool {
+        let mut captions: HashSet<BTreeSet<&str>> = HashSet::new();
+        let mut classes: HashSet<&str> = HashSet::new();
+        for image in self.images.iter().filter_map(|copy| state.image(copy.image)) {
+            let texts: BTreeSet<&str> = image.captions.iter().map(|caption| caption.text.as_str()).collect();
+            if !texts.is_empty() {
+                captions.insert(texts);
+            }
+            classes.extend(image.label());
+        }
+        captions.len() > 1 || classes.len() > 1
+    }
+}
+
+/// What goes when the best image of each group is kept, and how sure it is that these are copies.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CopiesToClear {
+    /// Of groups that hold one picture: neither rotated, mirrored nor cropped, no other views
+    /// unless the pixels are the same, and captions and classes do not differ.
+    pub sure: Vec<Clearance>,
+    /// Of the other groups.
+    pub unsure: Vec<Clearance>,
+    /// Groups of the same pixels in several files.
+    pub same_pixels: usize,
+    /// Groups of which a copy was recompressed or resized.
+    pub rewritten: usize,
+    /// Groups of which a copy was rotated, mirrored or cropped.
+    pub turned: usize,
+    /// Groups in which captions or classes differ.
+    pub differing: usize,
+    /// Groups in which pixels differ and that may hold other views of one object.
+    pub views: usize,
+}
+
+impl CopiesToClear {
+    /// That of some groups. O(images of the groups).
+    pub fn of(groups: &[CopyGroup], state: &State) -> Self {
+        let mut all = Self::default();
+        for group in groups {
+            let Some(clearance) = Clearance::keeping(group.images[0].image, &group.images) else { continue };
+            let (kind, differs) = (group.kind(), group.differs_in_words(state));
+            let has_views = kind != CopyKind::SamePixels && group.views > 0;
+            match kind {
+                CopyKind::SamePixels => all.same_pixels += 1,
+                CopyKind::Rewritten => all.rewritten += 1,
+                CopyKind::Turned => all.turned += 1,
+            }
+            all.differing += usize::from(differs);
+            all.views += usize::from(has_views);
+            let is_sure = kind != CopyKind::Turned && !differs && !has_views;
+            let list = if is_sure { &mut all.sure } else { &mut all.unsure };
+            list.push(clearance);
+        }
+        all
+    }
 }
 
 /// Files that are to come back from the bin.
