@@ -5,8 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use egui::Key;
-use tessera::command::Command;
+use tessera::command::{Command, ImageQuery, Restoration};
+use tessera::gui::App;
+use tessera::gui::dialogs::Purpose;
+use tessera::gui::modal::Modal;
+use tessera::gui::page::Page;
+use tessera::job::JobKind;
 use tessera::session::Session;
+use tessera::session::desk::view::Notice;
 use tessera_core::ids::ItemId;
 use tessera_core::library::DATABASE;
 use tessera_core::library::event::UserLabel;
@@ -117,6 +123,8 @@ fn a_backup_is_restored() {
     let backup = world.path("toys backup");
     world.run(Command::BackUp(backup.clone()));
     world.rest();
+    assert!(is_told(&world, "labels, captions and what was learned; image files stay where they are"));
+    assert!(is_told(&world, "holds 1 event; its head is 1:"));
     label(&mut world, one, "later");
     let library = world.app().desk().folder().unwrap().to_owned();
     // In the place of the library that is open, as is proposed.
@@ -140,4 +148,69 @@ fn a_backup_is_restored() {
     // Another folder is none.
     world.run(Command::LookAtBackup(images.path().to_owned()));
     world.until("it is told", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("backup.json")));
+}
+
+/// Says on the page Library where the only folder that is away is now.
+fn say_where(world: &mut World, now: &Path) {
+    world.click("It moved…");
+    assert_eq!(world.harness.state_mut().view_mut().modal, Some(Modal::Path(Purpose::Relocate)));
+    world.step();
+    assert!(world.shows("It was /"));
+    world.harness.state_mut().view_mut().draft.text.clear();
+    world.type_into("Path", now.to_str().unwrap());
+    world.key(Key::Enter);
+}
+
+#[test]
+fn a_library_that_was_given_away_is_told_where_its_images_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = fs::canonicalize(folder.path()).unwrap();
+    let (pictures, moved, wrong) = (place.join("pictures"), place.join("moved"), place.join("wrong"));
+    class_folders(&pictures, &["ring", "square"], 3);
+    fs::create_dir(&wrong).unwrap();
+    let mut world = World::on(&pictures);
+    world.rest();
+    let one = world.state().images().next().unwrap().id;
+    let backup = world.path("toys backup");
+    world.run(Command::BackUp(backup.clone()));
+    world.rest();
+    close(&mut world);
+    fs::rename(&pictures, &moved).unwrap();
+    let given = world.path("given.tessera");
+    world.run(Command::RestoreBackup(Restoration { from: backup, to: given.clone(), other_history: false }));
+    world.until("it is restored", |app| app.desk().folder() == Some(&*given) && app.desk().is_ready());
+    assert!(is_told(&world, "press It moved… beside their folder"));
+    // Why it is not judged is told once.
+    let why = |notice: &Notice| notice.words.contains("6 labelled images whose features are not in cache.db");
+    world.run(Command::Evaluate);
+    world.until("why is told", |app| app.desk().notices().log().iter().any(why));
+    world.until("nothing runs", |app| [JobKind::Judge, JobKind::LookWithNetwork].iter().all(|kind| !app.desk().jobs().is_running(kind)));
+    world.rest();
+    let told: Vec<Notice> = world.app().desk().notices().log().iter().filter(|notice| why(notice)).cloned().collect();
+    assert!(told.len() == 1 && told[0].words.contains("It moved…"), "{told:?}");
+    // Where they are not is refused in a sentence.
+    world.harness.state_mut().turn_to(Page::Library);
+    let is_away = |app: &App| app.desk().upkeep().health().is_some_and(|health| health.roots.iter().any(|root| !root.is_here));
+    world.until("it is away", is_away);
+    say_where(&mut world, &wrong);
+    world.until("it is refused", |app| {
+        app.desk().notices().log().iter().any(|notice| notice.words.contains("which has none of the files of"))
+    });
+    world.rest();
+    assert_eq!(world.state().roots().next().unwrap().1.path, pictures);
+    // Where they are, they are found and learned.
+    say_where(&mut world, &moved);
+    world.until("they are found", |app| {
+        app.desk().notices().log().iter().any(|notice| notice.words.contains("6 images found, none is missing"))
+    });
+    world.until("it is seen", |app| !is_away(app));
+    world.rest();
+    assert!(!world.shows("not there now"));
+    let image = world.state().image(one).unwrap().clone();
+    assert!(world.state().path_of(&image).unwrap().starts_with(&moved));
+    world.run(Command::Recognise(ImageQuery::Item(one)));
+    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
+    // It is an act like others.
+    world.run(Command::Undo);
+    world.until("it is undone", |app| app.desk().state().unwrap().roots().next().unwrap().1.path == pictures);
 }

@@ -5,6 +5,7 @@ use egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use tessera::command::Command;
 use tessera::gui::actions::Action;
+use tessera::gui::dialogs::Purpose;
 use tessera::gui::listing::Scope;
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
@@ -160,6 +161,21 @@ fn the_palette_finds_and_runs_commands() {
     assert_eq!(world.harness.state_mut().view_mut().modal, Some(Modal::Settings));
     world.key(Key::Escape);
     assert_eq!(world.harness.state_mut().view_mut().modal, None);
+}
+
+#[test]
+fn the_palette_finds_commands_by_other_words() {
+    let mut world = small();
+    let (back_up, relocate) = (Purpose::BackUp, Purpose::Relocate);
+    for (typed, purpose) in [("share", back_up), ("give", back_up), ("missing", relocate), ("moved", relocate)] {
+        world.ctrl(Key::K);
+        world.type_into("Command", typed);
+        world.key(Key::Enter);
+        world.step();
+        assert_eq!(world.harness.state_mut().view_mut().modal, Some(Modal::Path(purpose)), "{typed}");
+        world.harness.state_mut().view_mut().modal = None;
+        world.step();
+    }
 }
 
 #[test]

@@ -276,4 +276,7 @@ fn a_problem_is_shown_until_something_succeeds() {
     assert_eq!(shown(&toasts), ["this failed", "by the way", "something else is done"], "there was no time to read it");
     toasts.push_at(Notice::new("this is done", Tone::Done), start + STAY);
     assert_eq!(shown(&toasts), ["something else is done", "this is done"]);
+    toasts.push_at(Notice::new("this failed again", Tone::Problem), start + STAY);
+    toasts.push_at(Notice::new("this failed again", Tone::Problem), start + STAY);
+    assert_eq!(shown(&toasts).iter().filter(|words| *words == "this failed again").count(), 1, "the same stands once");
 }

@@ -53,6 +53,8 @@ impl App {
             Action::Sample => self.run(Command::OpenSample),
             Action::Close => self.run(Command::Close),
             Action::Rescan => self.run(Command::Rescan),
+            Action::Relocate if has_library => self.relocate(),
+            Action::Relocate => self.view.toasts.note(NOTHING_OPEN),
             Action::Check => self.run(Command::Check),
             Action::BackUp if has_library => self.view.open(Modal::Path(Purpose::BackUp)),
             Action::RestoreBackup => self.view.open(Modal::Path(Purpose::RestoreBackup)),
@@ -150,6 +152,17 @@ impl App {
                 self.run(Command::Review);
             }
             Action::RenameClass | Action::ColourClass | Action::DeleteClass => self.change_class(action),
+        }
+    }
+
+    /// Asks where the only folder of the library is now, or shows the folders to choose one of.
+    fn relocate(&mut self) {
+        self.turn_to(Page::Library);
+        let mut roots = self.desk.state().into_iter().flat_map(|state| state.roots()).map(|(_, root)| root.path.clone());
+        match (roots.next(), roots.next()) {
+            (None, _) => self.view.toasts.note("This library has no folder yet"),
+            (Some(folder), None) => self.view.ask_where_is(folder),
+            _ => self.view.toasts.note("Press It moved… beside the folder, or right-click it in the tree of Browse"),
         }
     }
 

@@ -19,6 +19,8 @@ pub enum Action {
     Close,
     /// Look at all folders again.
     Rescan,
+    /// Choose where a folder is now that has moved.
+    Relocate,
     /// Choose a file of captions or labels.
     ReadTable,
     /// Choose a file or folder to export to.
@@ -148,12 +150,13 @@ impl Action {
     ];
 
     /// Actions that are listed before the pages.
-    const BEFORE_PAGES: [Self; 47] = [
+    const BEFORE_PAGES: [Self; 48] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
         Self::ReadTable,
         Self::Rescan,
+        Self::Relocate,
         Self::Check,
         Self::BackUp,
         Self::RestoreBackup,
@@ -216,6 +219,9 @@ impl Action {
             Self::Sample => ("Open the sample", "A small world of toys to try everything on"),
             Self::Close => ("Close library", "Everything is saved already"),
             Self::Rescan => ("Look for new images", "Look at all imported folders again"),
+            Self::Relocate => {
+                ("A folder has moved…", "Choose where the images of a folder lie now; labels, captions and what was learned stay")
+            }
             Self::ReadTable => ("Read captions or labels…", "From CSV, TSV, JSON lines, COCO JSON or Flickr8k token files"),
             Self::Export(what) => exported(what),
             Self::Quit => ("Quit", "Everything is saved already"),
@@ -275,7 +281,10 @@ impl Action {
             Self::History => ("History", "Everything that was done, to be taken back step by step"),
             Self::Log => ("Log", "What happened since the window was opened"),
             Self::Check => ("Check library", "Make sure that the library is sound"),
-            Self::BackUp => ("Back up…", "Copy labels, captions, history and saved models to a folder, best on another disk"),
+            Self::BackUp => (
+                "Back up…",
+                "Copy labels, captions, history and saved models to a folder, best on another disk; image files stay where they are",
+            ),
             Self::RestoreBackup => ("Restore a backup…", "Make a library of a backup again; what it takes the place of is kept"),
             Self::Palette => ("Commands", "Everything that can be done, by its words"),
             Self::Keys => ("Keyboard", "All keys"),
@@ -283,6 +292,19 @@ impl Action {
             Self::Larger => ("Larger thumbnails", ""),
             Self::Smaller => ("Smaller thumbnails", ""),
             Self::FullScreen => ("Full screen", ""),
+        }
+    }
+
+    /// Other words by which the palette finds it.
+    pub fn other_words(self) -> &'static [&'static str] {
+        match self {
+            Self::BackUp => &["share", "give", "send", "copy"],
+            Self::Relocate => &["moved", "missing", "lost", "relocate", "cannot be shown"],
+            Self::SaveModel => &["share", "give"],
+            Self::Keys => &["shortcuts"],
+            Self::Settings => &["preferences", "options"],
+            Self::Show(Page::Copies) => &["duplicates"],
+            _ => &[],
         }
     }
 

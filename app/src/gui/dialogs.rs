@@ -15,6 +15,8 @@ pub enum Purpose {
     Open,
     /// A folder to be imported.
     AddFolder,
+    /// Where a folder of the library is now that has moved.
+    Relocate,
     /// A file of captions or labels.
     ReadTable,
     /// An image to be recognised.
@@ -51,6 +53,7 @@ impl Purpose {
         match self {
             Self::Open => ("Open", "A folder of images, a library, a collection, a backup, a model or an image"),
             Self::AddFolder => ("Add folder", "A folder of images"),
+            Self::Relocate => ("Where is this folder now?", "The folder that its images lie in now"),
             Self::ReadTable => ("Read captions or labels", "A CSV, TSV, JSON lines, COCO JSON or Flickr8k token file"),
             Self::KeepPicture => ("Add the pasted picture", "A new file whose name ends in .png; the library takes it in from there"),
             Self::Recognise => ("Recognise an image", "An image file"),
@@ -73,7 +76,10 @@ impl Purpose {
             }
             Self::ExportPicture => ("Save explanation", "A file name that ends in .png"),
             Self::SaveReport => ("Save report", "A new file of JSON lines, or an older report to replace"),
-            Self::BackUp => ("Back up", "A new or empty folder, or an older backup of this library to be brought up to date"),
+            Self::BackUp => (
+                "Back up",
+                "A new or empty folder, or an older backup of this library. Labels, captions, history and saved models go there; image files stay where they are",
+            ),
             Self::RestoreBackup => ("Restore a backup", "The folder that a backup was made in"),
         }
     }
@@ -126,7 +132,7 @@ impl Purpose {
     pub fn wants(self) -> &'static [Wants] {
         match self {
             Self::Open | Self::LoadModel | Self::AddNetwork => &[Wants::Folder, Wants::File],
-            Self::AddFolder | Self::RecogniseFolder | Self::BackUp | Self::RestoreBackup => &[Wants::Folder],
+            Self::AddFolder | Self::Relocate | Self::RecogniseFolder | Self::BackUp | Self::RestoreBackup => &[Wants::Folder],
             Self::Export(what) if what.is_folder() => &[Wants::Folder, Wants::File],
             _ => &[Wants::File],
         }

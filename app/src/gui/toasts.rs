@@ -49,7 +49,7 @@ impl Toasts {
 
     /// Shows a notice. Older short ones make room for it; where it tells of a success, so do
     /// problems, unless they have just come. An act that can be undone takes the place of the one
-    /// before it.
+    /// before it, and a problem that is told again stands once.
     pub fn push(&mut self, notice: Notice) {
         self.push_at(notice, Instant::now());
     }
@@ -59,6 +59,7 @@ impl Toasts {
         if notice.tone == Tone::Done {
             self.0.retain(|toast| !toast.is_problem() || now.saturating_duration_since(toast.since) < STAY);
         }
+        self.0.retain(|toast| !toast.is_problem() || toast.notice.words != notice.words);
         let is_act = |toast: &Toast| toast.notice.undo.is_some();
         let before = self.0.iter().rposition(is_act).filter(|_| notice.undo.is_some()).map(|place| self.0.remove(place));
         let earlier = before.map_or_else(Vec::new, |Toast { notice, mut earlier, .. }| {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use tessera_core::ids::ItemId;
 
 use super::catalogue::{Catalogue, Changes};
+use super::dialogs::Purpose;
 use super::modal::{Modal, ModalDraft};
 use super::page::Page;
 use super::selection::Selection;
@@ -40,6 +41,8 @@ pub struct View {
     pub draft: ModalDraft,
     /// The folder in which a path was chosen last.
     pub chosen_in: Option<PathBuf>,
+    /// The folder that has moved, while it is asked where it is now.
+    pub moved_from: Option<PathBuf>,
     /// Notices on the screen.
     pub toasts: Toasts,
 }
@@ -141,6 +144,12 @@ impl View {
         self.modal = Some(modal);
     }
 
+    /// Asks where a folder of the library that has moved is now.
+    pub fn ask_where_is(&mut self, folder: PathBuf) {
+        self.moved_from = Some(folder);
+        self.open(Modal::Path(Purpose::Relocate));
+    }
+
     /// Notes the words of another search, and clears the selection.
     pub fn begin_search(&mut self, words: &str) {
         if self.search.text != words {
@@ -157,7 +166,7 @@ impl View {
         self.selection.clear();
         self.browsed.clear();
         self.search.text.clear();
-        self.viewer = None;
+        (self.viewer, self.moved_from) = (None, None);
     }
 
     /// Brings list, counts and selection up to date with the library.

@@ -301,7 +301,7 @@ impl Library {
         let path = missing.iter().find_map(|id| self.path(*id))?;
         let which = count(missing.len(), "labelled image");
         let found = format!("{which} whose features are not in {CACHE} and whose files cannot be read, such as {}", display(&path));
-        let advice = "bring the files back, or say where they are now by `tessera relocate LIBRARY OLD NEW`";
+        let advice = "bring the files back, or say where they are now: by `It moved…` on the window's page Library, or by `tessera relocate LIBRARY OLD NEW`";
         Some(Error::data(&self.folder, "the features or the files of all labelled images", found, advice))
     }
 

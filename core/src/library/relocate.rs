@@ -14,8 +14,12 @@ use super::hold;
 use super::import::{FailedFile, ImportOptions, enter_known, take_in};
 use super::state::{Place, Root, State};
 use crate::error::{self, Error, Result};
+use crate::ids::ItemId;
 use crate::progress::Progress;
 use crate::raw_path::RawPath;
+
+/// Images that the recogniser learns between two moments in which the library is not held.
+const BATCH: usize = 64;
 
 /// The result of relocating.
 #[derive(Debug, Default)]
@@ -33,7 +37,7 @@ pub struct Relocated {
 /// Updates a library after a file or folder was moved from `old` to `new`. Roots at or below `old`
 /// get new paths. Where `old` lies inside a root, the files below `new` are imported as those of
 /// the root are, which recognises them by their bytes, and the places below `old` whose files are
-/// gone are dropped.
+/// gone are dropped. The recogniser learns images that it could not while their files were away.
 ///
 /// # Errors
 /// [`Error::NotFound`] when the library has nothing at `old`; [`Error::Unfit`] when what was there
@@ -43,7 +47,9 @@ pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Pro
     let new = fs::canonicalize(new).map_err(Error::io("read", new))?;
     let old = std::path::absolute(old).map_err(Error::io("read", old))?;
     if hold(library).state().roots().any(|(_, root)| root.path.starts_with(&old)) {
-        return move_roots(&mut hold(library), &old, &new);
+        let moved = move_roots(&mut hold(library), &old, &new)?;
+        learn_found(library, progress)?;
+        return Ok(moved);
     }
     // A file that was taken in alone stays alone.
     let alone = hold(library).state().file_alone(&old).filter(|_| new.is_file());
@@ -140,6 +146,28 @@ fn move_roots(library: &mut Library, old: &Path, new: &Path) -> Result<Relocated
     let ids: Vec<RootId> = moved.iter().map(|(id, ..)| *id).collect();
     let (found, missing) = look_for_files(library, &ids)?;
     Ok(Relocated { event, found, missing, failed: Vec::new() })
+}
+
+/// Teaches the recogniser the images that it could not have before and whose files are there now.
+/// The library is held for a batch at a time.
+fn learn_found(library: &Mutex<Library>, progress: &Progress) -> Result<()> {
+    let found: Vec<ItemId> = {
+        let library = hold(library);
+        let is_here = |id: &&ItemId| library.path(**id).is_some_and(|path| path.is_file());
+        library.recogniser().missing().iter().filter(is_here).copied().collect()
+    };
+    if found.is_empty() {
+        return Ok(());
+    }
+    progress.begin("Reading pieces", found.len() as u64);
+    for batch in found.chunks(BATCH) {
+        let mut library = hold(library);
+        let state = library.state().clone();
+        library.teach(&state, batch);
+        drop(library);
+        batch.iter().try_for_each(|_| progress.step())?;
+    }
+    Ok(())
 }
 
 /// Updates for every place in some roots whether its file is there. Returns the numbers of those

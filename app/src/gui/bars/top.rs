@@ -114,7 +114,8 @@ fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let has = panel.state().is_some();
     ui.menu_button("File", |ui| {
-        items(ui, panel, &[(Action::Open, true), (Action::Sample, true), (Action::AddFolder, has), (Action::Rescan, has)]);
+        items(ui, panel, &[(Action::Open, true), (Action::Sample, true), (Action::AddFolder, has)]);
+        items(ui, panel, &[(Action::Rescan, has), (Action::Relocate, has)]);
         ui.separator();
         items(ui, panel, &[(Action::ReadTable, has)]);
         ui.add_enabled_ui(has, |ui| ui.menu_button("Export", |ui| items(ui, panel, &Action::EXPORTS.map(|export| (export, true)))));

@@ -1,4 +1,4 @@
-//! The command palette: all actions, found by any letters of their names.
+//! The command palette: all actions, found by any letters of their names, or by other words.
 
 use egui::{Key, RichText, ScrollArea, Ui};
 
@@ -55,15 +55,21 @@ pub(super) fn palette_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
     taken.is_some()
 }
 
-/// How badly the typed text matches an action, lower is better: a part of its name first, then a
-/// part of its sentence, then letters of its name in order; `None` if it does not match.
+/// How badly the typed text matches an action, lower is better: a part of its name first, then the
+/// beginning of another word for it, then a part of its sentence, then letters of its name in
+/// order; `None` if it does not match.
 fn cost(typed: &str, action: Action) -> Option<usize> {
     let (name, sentence) = action.words();
     let typed = typed.trim().to_lowercase();
-    match (name.to_lowercase().find(&typed), sentence.to_lowercase().find(&typed)) {
-        (Some(at), _) => Some(at),
-        (None, Some(at)) => Some(1_000 + at),
-        (None, None) => fuzzy(&typed, name).map(|far| 10_000 + far),
+    if let Some(at) = name.to_lowercase().find(&typed) {
+        return Some(at);
+    }
+    if action.other_words().iter().any(|word| word.starts_with(&typed)) {
+        return Some(500);
+    }
+    match sentence.to_lowercase().find(&typed) {
+        Some(at) => Some(1_000 + at),
+        None => fuzzy(&typed, name).map(|far| 10_000 + far),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use egui::{RichText, ScrollArea, Ui};
+use tessera_core::error::display;
 
 use super::field::field_ui;
 use crate::command::Command;
@@ -35,6 +36,9 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> b
     let (heading, words) = purpose.words();
     ui.heading(heading);
     ui.label(RichText::new(words).weak());
+    if let Some(folder) = panel.view.moved_from.as_ref().filter(|_| purpose == Purpose::Relocate) {
+        ui.add(egui::Label::new(format!("It was {}", display(folder))).truncate());
+    }
     let base = start_folder(panel.desk, panel.view.chosen_in.as_deref());
     // The listing follows the field; pressing an entry changes the field, too.
     let before = (!panel.view.draft.is_new).then(|| Typed::new(&panel.view.draft.text, &base).folder);
@@ -56,7 +60,11 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> b
     let mut close = false;
     ui.horizontal(|ui| {
         let ready = !panel.view.draft.text.trim().is_empty();
-        let verb = if purpose.is_new() { "Save" } else { "Open" };
+        let verb = match purpose {
+            Purpose::Relocate => "Choose",
+            purpose if purpose.is_new() => "Save",
+            _ => "Open",
+        };
         let pressed = ui.add_enabled_ui(ready, |ui| main_button(ui, verb)).inner.clicked();
         if ready && (pressed || entered) {
             panel.requests.push(Request::Chose(purpose, path));

@@ -70,6 +70,10 @@ fn roots_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
                 }
                 let missing = if root.missing > 0 { format!(", {} missing", root.missing) } else { String::new() };
                 ui.label(RichText::new(format!("{}{missing}", count(root.images, "image"))).weak());
+                let is_whole = root.is_here && root.missing == 0;
+                if !is_whole && ui.small_button("It moved…").on_hover_text(Action::Relocate.words().1).clicked() {
+                    panel.view.ask_where_is(root.path.clone());
+                }
             });
             if let Some(words) = panel.desk.upkeep().imported(&root.path) {
                 ui.add(egui::Label::new(RichText::new(words).small().weak()).wrap());
@@ -84,7 +88,8 @@ fn roots_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
             }
         });
         if health.roots.iter().any(|root| !root.is_here) {
-            let words = "A folder that is away keeps its images, labels and captions here. If it has moved for good: tessera relocate LIBRARY OLD NEW.";
+            let words = "A folder that is away keeps its images, labels and captions here. If it has moved for good, press It moved… beside it \
+                         (on the command line: tessera relocate LIBRARY OLD NEW).";
             ui.label(RichText::new(words).small().weak());
         }
     });

@@ -36,6 +36,8 @@ const TRIES: usize = 60;
 const WAIT: Duration = Duration::from_millis(5);
 /// Images that are shown while a library is opened, at most.
 const FIRST: usize = 400;
+/// What is said of a backup that was restored where its images are not.
+const AWAY: &str = "Images of this backup are not where they were: press It moved… beside their folder on the page Library";
 /// After so long it is told that a command waits for the models.
 const TOLD_AFTER: Duration = Duration::from_millis(300);
 
@@ -425,8 +427,10 @@ impl Opening {
             let told = note(format!("Restored {} from {}{kept}", count(report.events, "event"), display(from)));
             let back = count(report.came_back.len(), "image");
             let back = note(format!("{back} that the library had forgotten came back from the backup"));
-            let news = [Some(told), (!report.came_back.is_empty()).then_some(back)].into_iter().flatten().collect();
-            Ok(Opened { news, ..open_library(session, to)? })
+            let opened = open_library(session, to)?;
+            let is_away = opened.library.state().roots().any(|(_, root)| !root.path.is_dir());
+            let news = [Some(told), (!report.came_back.is_empty()).then_some(back), is_away.then(|| note(AWAY))];
+            Ok(Opened { news: news.into_iter().flatten().collect(), ..opened })
         });
     }
 

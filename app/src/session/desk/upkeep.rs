@@ -16,7 +16,7 @@ use tessera_core::plural::count;
 use super::super::file_report;
 use super::Message as DeskMessage;
 use super::context::{Context, Event};
-use super::notices::{done, problem};
+use super::notices::{NewNotice, done, note, problem};
 use super::part::Part;
 use crate::command::Command;
 use crate::job::JobKind;
@@ -212,9 +212,10 @@ pub(super) fn back_up(ctx: &mut Context, to: PathBuf) {
     let Some(folder) = ctx.library.as_ref().map(|open| open.folder.clone()) else { return };
     ctx.job(JobKind::BackUp, move |session| {
         let report = session.back_up(&folder, &to)?;
-        let head: String = report.head.to_string().chars().take(24).collect();
-        let words = format!("Backed up {} to {}; the head is {head}…", count(report.events, "event"), display(&to));
-        Ok(DeskMessage::from(done(words)))
+        let to = display(&to);
+        let words = format!("Backed up to {to}: labels, captions and what was learned; image files stay where they are");
+        let head = note(format!("The backup in {to} holds {}; its head is {}", count(report.events, "event"), report.head));
+        Ok(vec![DeskMessage::from(done(words)), DeskMessage::NewNotice(NewNotice::Logged(head))])
     });
 }
 

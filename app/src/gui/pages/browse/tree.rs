@@ -199,8 +199,10 @@ impl TreeView {
     }
 
     fn folder_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, row: &FolderRow) {
-        let entry = Entry { words: &row.name, count: row.images, hover: &row.whole, depth: row.depth, fold: row.fold, ..Entry::default() };
-        let (_, is_turned) = scope_ui(ui, panel, Scope::Folder(row.root, row.path.clone()), &entry);
+        let is_root = row.path.as_os_str().is_empty();
+        let hover = if is_root { format!("{}. Right-click for more", row.whole) } else { row.whole.clone() };
+        let entry = Entry { words: &row.name, count: row.images, hover: &hover, depth: row.depth, fold: row.fold, ..Entry::default() };
+        let (response, is_turned) = scope_ui(ui, panel, Scope::Folder(row.root, row.path.clone()), &entry);
         if is_turned {
             let key = (row.root, row.path.clone());
             if !self.turned.remove(&key) {
@@ -208,6 +210,9 @@ impl TreeView {
             }
             self.rows = None;
             self.make_rows(panel);
+        }
+        if is_root {
+            response.context_menu(|ui| root_menu_ui(ui, panel, row.root));
         }
     }
 }
@@ -284,6 +289,16 @@ fn class_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, class: &str) {
     }
     if ui.button("Delete class…").clicked() {
         panel.view.open(Modal::DeleteClass(class.to_owned()));
+        ui.close();
+    }
+}
+
+fn root_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, root: RootId) {
+    if ui.button("It moved…").on_hover_text(Action::Relocate.words().1).clicked() {
+        let folder = panel.state().and_then(|state| state.roots().find(|(id, _)| *id == root)).map(|(_, root)| root.path.clone());
+        if let Some(folder) = folder {
+            panel.view.ask_where_is(folder);
+        }
         ui.close();
     }
 }

@@ -111,6 +111,8 @@ pub(super) enum Message {
     Switched(Box<Known>),
     /// The network has looked at so many images.
     Looked(Box<Known>, usize),
+    /// Files that could not be read may be there again.
+    Back(Box<Known>),
     /// Which training images are compared was chosen; the last report is of before.
     Chosen(SearchChoice, Option<Judged>),
     /// Which weights of pieces and of kinds are in use, and the last reports on them and on harm.
@@ -181,7 +183,16 @@ impl Part for Recognising {
                 if looked > 0 {
                     ctx.announce(Event::Seen);
                 }
+                let tried = self.tried.clone();
                 self.take_in(ctx, Message::Switched(known));
+                if looked == 0 {
+                    // What could not be judged before cannot be now, and was told.
+                    self.tried = tried;
+                }
+            }
+            Message::Back(known) => {
+                self.take_in(ctx, Message::Switched(known));
+                self.compute_learned(ctx);
             }
             Message::Chosen(search, report) => {
                 (self.search, self.report, self.harm) = (search, report, None);
@@ -649,6 +660,11 @@ pub(super) fn delete_model(ctx: &mut Context, path: PathBuf) {
 /// What a library keeps of its recogniser.
 pub(super) fn known(library: &Library) -> Message {
     Message::Known(Box::new(Known::of(library)))
+}
+
+/// The same, where files that could not be read may be there again.
+pub(super) fn back(library: &Library) -> Message {
+    Message::Back(Box::new(Known::of(library)))
 }
 
 impl Known {
