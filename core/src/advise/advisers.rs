@@ -8,7 +8,7 @@ use crate::cmt::Cmt;
 use crate::contextual::{ContextualOptions, EllipsoidLadder, Served, ServedRound};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
-use crate::learn::OnlineClassifier;
+use crate::learn::{OnlineClassifier, Prediction, check_query};
 use crate::online_linear::{Multiclass, Rule};
 use crate::random::Rng;
 use crate::sparse::SparseVec;
@@ -127,14 +127,14 @@ impl Adviser<[f64]> for LinearAdviser {
         self.name
     }
 
-    fn opinion(&mut self, x: &[f64], rng: &mut Rng) -> Result<Opinion> {
-        self.learner.predict(x, rng)?;
+    fn opinion(&mut self, x: &[f64], _: &mut Rng) -> Result<Opinion> {
+        check_query(x, self.learner.dimension())?;
         Ok(Opinion::Scores(self.learner.scores(x)))
     }
 
     fn learn(&mut self, x: &[f64], truth: ClassId, rng: &mut Rng) -> Result<()> {
-        let round = self.learner.predict(x, rng)?;
-        self.learner.learn(x, &round, truth, rng)
+        // These rules need no prediction of before: they make their own.
+        self.learner.learn(x, &Prediction::default(), truth, rng)
     }
 }
 

@@ -83,6 +83,8 @@
 //! decide everywhere. Cuts let those directions grow, too, if slowly; an ellipsoid of more than
 //! 10^4 times the ball's size is given up, and stands for a copy of the next coarser one again.
 
+use std::sync::Arc;
+
 use super::check::least_eigenvalue;
 use super::pair::{PairLearner, PairPrediction, PairSpace};
 use crate::bytes::{Reader, Stored, Writer};
@@ -230,13 +232,14 @@ pub fn cut_drop(dimension: usize) -> f64 {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EllipsoidLadder {
     space: PairSpace,
-    /// By ascending scale; those between stand for copies.
-    scales: Vec<Ellipsoid>,
+    /// By ascending scale; those between stand for copies. Clones of a ladder share those that
+    /// neither has cut since, so that checkpoints take little memory.
+    scales: Vec<Arc<Ellipsoid>>,
 }
 
 impl EllipsoidLadder {
     /// The ellipsoids there are, by ascending scale.
-    pub fn ellipsoids(&self) -> &[Ellipsoid] {
+    pub fn ellipsoids(&self) -> &[Arc<Ellipsoid>] {
         &self.scales
     }
 
@@ -314,11 +317,11 @@ impl PairLearner for EllipsoidLadder {
             let position = self.scales.partition_point(|own| own.scale < scale);
             if self.scales.get(position).is_none_or(|own| own.scale != scale) {
                 let copy = match position.checked_sub(1).and_then(|before| self.scales.get(before)) {
-                    Some(original) => Ellipsoid { scale, ..original.clone() },
+                    Some(original) => Ellipsoid { scale, ..Ellipsoid::clone(original) },
                     None => Ellipsoid::ball(&self.space, scale),
                 };
                 drop += self.space.price(scale) * copy.cuts;
-                self.scales.insert(position, copy);
+                self.scales.insert(position, Arc::new(copy));
             }
         }
         let (space, d) = (self.space, self.space.dimension as f64);
@@ -330,7 +333,7 @@ impl PairLearner for EllipsoidLadder {
             let blur = 4.0 * d * UNIT * own.size / h;
             let depth = if s * middle <= 0.0 { 0.0 } else { -s * middle / h - blur };
             if 2.0 * h > width && depth >= -SHALLOW / d && width >= 1e3 * d * UNIT * own.size {
-                drop += space.price(own.scale) * own.cut(&p, h, s, depth);
+                drop += space.price(own.scale) * Arc::make_mut(own).cut(&p, h, s, depth);
             }
         }
         drop
@@ -354,14 +357,14 @@ impl PairLearner for EllipsoidLadder {
     fn inflate(&mut self, q: &[f64], scale: u32) {
         self.scales.retain(|own| own.scale <= scale);
         let d = self.space.dimension;
-        self.scales.iter_mut().for_each(|own| own.grow(q));
+        self.scales.iter_mut().for_each(|own| Arc::make_mut(own).grow(q));
         let largest = LARGEST * self.space.radius * (d as f64).sqrt();
         self.scales.retain(|own| own.size <= largest);
     }
 
     fn floor(&self) -> Option<f64> {
         let d = self.space.dimension;
-        let ratio = |own: &Ellipsoid| {
+        let ratio = |own: &Arc<Ellipsoid>| {
             let width = Self::width(&self.space, own.scale);
             least_eigenvalue(&own.factor, d) * 8.0 * (d as f64 + 1.0) / (width * width)
         };
@@ -370,7 +373,7 @@ impl PairLearner for EllipsoidLadder {
 
     fn outside(&self, q: &[f64], w: &[f64]) -> f64 {
         let truth = dot(q, w);
-        let excess = |own: &Ellipsoid| {
+        let excess = |own: &Arc<Ellipsoid>| {
             let (middle, _, h) = own.along(q);
             (truth - middle).abs() - h
         };
@@ -390,13 +393,13 @@ impl Stored for EllipsoidLadder {
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         let space: PairSpace = from.get()?;
         let n = from.count()?;
-        let mut scales: Vec<Ellipsoid> = Vec::new();
+        let mut scales: Vec<Arc<Ellipsoid>> = Vec::new();
         for _ in 0..n {
             let own = Ellipsoid::read(from, space.dimension)?;
             if scales.last().is_some_and(|last| last.scale >= own.scale) {
                 return Err(from.wrong("ellipsoids finer and finer", format!("one at scale {}", own.scale)));
             }
-            scales.push(own);
+            scales.push(Arc::new(own));
         }
         Ok(Self { space, scales })
     }

@@ -70,6 +70,11 @@ impl Multiclass {
         Self { rule, dimension, weights: Vec::new(), steps: Vec::new(), rounds: 0.0, inverse }
     }
 
+    /// Components of a query.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
     /// How it learns.
     pub fn rule(&self) -> Rule {
         self.rule
