@@ -290,6 +290,7 @@ impl Sum {
         all.others.extend(report.others);
         all.failed.extend(report.failed);
         all.changed += report.changed;
+        all.relabelled += report.relabelled;
         all.cut_off.extend(report.cut_off);
         all.forgotten += report.forgotten;
         all.texts_left_out.extend(report.texts_left_out);
@@ -317,7 +318,7 @@ fn in_json(sum: &Sum) -> serde_json::Value {
         "unsupported": all.unsupported, "failed": all.failed.len(), "seconds": seconds, "worker_deaths": all.worker_deaths,
         "class_conflicts": all.conflicts.iter().map(|conflict| json!({"path": conflict.path.to_string_lossy(), "class": conflict.class,
             "first": conflict.first.to_string_lossy(), "kept": conflict.kept})).collect::<Vec<_>>(),
-        "masks": all.masks.len(), "others": all.others.len(), "changed": all.changed, "cut_off": all.cut_off.len(), "forgotten": all.forgotten, "missing": all.missing,
+        "masks": all.masks.len(), "others": all.others.len(), "changed": all.changed, "relabelled": all.relabelled, "cut_off": all.cut_off.len(), "forgotten": all.forgotten, "missing": all.missing,
         "captions": of_table(|read| read.captions), "repeated": of_table(|read| read.repeated), "labels": of_table(|read| read.labels),
         "captions_left_out": texts + of_table(TableRead::n_left_out),
         "texts_left_out": all.texts_left_out.iter().filter(|text| text.captions.is_none()).count(),
@@ -334,6 +335,7 @@ fn in_words(sum: &Sum, library: &Path, vectors: Option<&Brought<'_>>) -> String 
         (all.unchanged, "unchanged"),
         (all.forgotten, "of them forgotten before and left out (--again takes them in)"),
         (all.moved, "moved"),
+        (all.relabelled, "of these with another class by their folders"),
         (all.duplicate - all.moved, "duplicate"),
         (all.conflicts.len(), "of them in the folder of another class"),
         (all.unsupported, "that are no pictures of a known format"),

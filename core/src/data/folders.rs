@@ -17,6 +17,10 @@ use crate::ids::ClassId;
 use crate::progress::Progress;
 use crate::text::composed;
 
+/// Inner folders that one outer folder alone has, from which on they are classes rather than
+/// objects where they have words for names.
+const MANY: usize = 20;
+
 /// Folders that say which part of a set they hold, or nothing at all, in lower case: never classes.
 const SPLITS: [&str; 24] = [
     "all",
@@ -205,7 +209,7 @@ impl Survey {
                 let wrappers: Vec<&str> = wrappers.collect::<BTreeSet<_>>().into_iter().take(3).collect();
                 let wrapper = if wrappers.is_empty() { String::new() } else { format!(" inside {}", wrappers.join(", ")) };
                 let inner = match inner.first() {
-                    Some(first) => format!("; the folders inside them, such as {first}, are single objects"),
+                    Some(first) => format!("; the folders inside them, such as {first}, are single objects, seen several times"),
                     None => String::new(),
                 };
                 format!("the folders{wrapper} are the classes ({n_classes}){inner}")
@@ -342,8 +346,8 @@ fn class_level(files: &[Found]) -> usize {
 
 /// Whether the folders are a tree of classes rather than classes with their single objects in them:
 /// a tenth of the pictures or more lie at another depth than most, or some in folders three deep,
-/// and the inner folders have words for names, more that stand below one outer folder alone than
-/// there are outer ones.
+/// or there are twenty inner folders or more, and the inner folders have words for names, more that
+/// stand below one outer folder alone than there are outer ones.
 fn are_tree(files: &[Found]) -> bool {
     let level = class_level(files);
     let below: Vec<&[Folder]> = files.iter().filter_map(|file| file.folders.get(level..)).filter(|below| !below.is_empty()).collect();
@@ -360,7 +364,7 @@ fn are_tree(files: &[Found]) -> bool {
     let are_deep = (below.len() - usual) * 10 >= below.len().max(1) || depths.keys().any(|depth| *depth > 2);
     let words = above.keys().filter(|name| !name.contains(char::is_numeric)).count();
     let own = above.values().filter(|outer| outer.len() == 1).count();
-    are_deep && words * 10 >= above.len() * 9 && own > outer.len()
+    (are_deep || own >= MANY) && words * 10 >= above.len() * 9 && own > outer.len()
 }
 
 /// Whether at least four of five names have the name of this one of their folders as their

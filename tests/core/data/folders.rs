@@ -112,6 +112,11 @@ fn a_tree_of_folders_with_words_for_names_is_a_tree_of_classes() {
     let pets: Vec<&str> = pets.iter().map(String::as_str).collect();
     assert_eq!(from(&pets), ClassesFrom::Folders, "one stray picture changes nothing");
     assert_eq!(from(&["animal/cow/cow_1_0_0.jpg", "animal/cow_2_0_0.jpg"]), ClassesFrom::Folders, "one class");
+    let letters = ('a'..='t').map(|letter| format!("{}/kind {letter}/1.png", if letter < 'k' { "food" } else { "flags" }));
+    let many: Vec<String> = letters.collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert_eq!(from(&many), ClassesFrom::Paths, "many folders");
+    assert_eq!(from(&many[..many.len() - 1]), ClassesFrom::Folders, "fewer");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Import: which files are found and recognised, and what stays when files change, move and vanish.
 
+use tessera_core::data::Labels;
 use tessera_core::library::import::import_file;
 use tessera_core::library::relocate::relocate;
 
@@ -95,6 +96,31 @@ fn what_moves_stays_what_it_is() {
     assert_eq!((at(&library, "dog/2.png").id, at(&library, "dog/2.png").label()), (two, Some("tiger")));
     assert!(hold(&library).words().knows("kept"));
     taught_anew(&place, library);
+}
+
+#[test]
+fn a_folder_that_moved_is_read_as_before_and_other_classes_are_counted() {
+    let place = Place::new(&["animal/cat/1.png", "animal/dog/2.png", "plant/rose/3.png"]);
+    let library = place.open();
+    let paths = ImportOptions { labels: Labels::FolderPaths, ..ImportOptions::default() };
+    let folders = ImportOptions { labels: Labels::ClassFolders, ..ImportOptions::default() };
+    for (options, relabelled) in [(&paths, 0), (&folders, 3), (&folders, 0), (&paths, 3)] {
+        let report = imported_with(&library, &place.images(), options);
+        assert_eq!(report.relabelled, relabelled);
+    }
+    assert_eq!(at(&library, "animal/cat/1.png").label(), Some("animal/cat"));
+    let elsewhere = place.images().parent().unwrap().join("elsewhere").join(place.images().file_name().unwrap());
+    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
+    fs::rename(place.images(), &elsewhere).unwrap();
+    let earlier = |folder: &Path| ImportOptions::with_earlier(Some(hold(&library).state()), folder, None, Vec::new(), None).labels;
+    assert_eq!((earlier(&elsewhere), earlier(&elsewhere.join("animal"))), (Labels::FolderPaths, Labels::Auto));
+    let report = imported_with(&library, &elsewhere, &folders);
+    assert_eq!((report.imported, report.moved, report.relabelled), (0, 3, 3));
+    assert_eq!(at(&library, "animal/cat/1.png").label(), Some("animal"));
+    let words = |library: &Mutex<Library>| hold(library).state().history().last().unwrap().words.clone();
+    assert!(words(&library).starts_with("Read the folders of "), "{}", words(&library));
+    hold(&library).undo().unwrap();
+    assert_eq!(at(&library, "animal/cat/1.png").label(), Some("animal/cat"));
 }
 
 #[test]

@@ -69,6 +69,18 @@ fn sums_over_whole_images_are_kept_and_follow_the_images() {
     assert!(!are_there(&library));
     let library = reopened(library);
     assert!(are_there(&library));
+    // They are there for one who only reads the library.
+    drop(library);
+    let progress = Progress::default();
+    let usual = LibraryOptions::new(Arc::clone(&place.decoder) as _, &progress);
+    let usual = LibraryOptions { options: options(), learned: None, ..usual };
+    assert!(are_there(&Mutex::new(Library::open_read_only(&place.folder(), &usual).unwrap())));
+    // Damaged sums are as none.
+    let damage = "UPDATE checkpoint SET bytes = CAST(x'00' || substr(bytes, 2) AS BLOB) WHERE model LIKE 'whole-sums-%'";
+    let damaged = rusqlite::Connection::open(place.folder().join("cache.db")).unwrap().execute(damage, []).unwrap();
+    assert_eq!(damaged, 1);
+    let library = place.open();
+    assert!(!are_there(&library));
     hold(&library).forget(&[forgotten], &Progress::default()).unwrap();
     assert!(!are_there(&library), "nothing of what was forgotten is left");
 }

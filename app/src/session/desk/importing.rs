@@ -10,6 +10,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::{ClassConflict, FailedFile, ImportOptions, Imported, TextLeftOut, hold};
+use tessera_core::plural::grouped;
 use tessera_core::{Error, Result};
 
 use super::super::Session;
@@ -108,8 +109,20 @@ pub(super) fn read_table(ctx: &mut Context, path: PathBuf) {
 /// Records that an imported folder has moved.
 pub(super) fn relocate(ctx: &mut Context, old: PathBuf, new: PathBuf) {
     ctx.library_job(JobKind::Relocate, move |session, library| {
-        let moved = session.relocate(library, &old, &new)?;
-        Ok(state_and(library, done(format!("Relocated to {}: {} found, {} missing", display(&new), moved.found, moved.missing))))
+        let moved = match session.relocate(library, &old, &new) {
+            Err(Error::Unfit { found, .. }) => {
+                let old = display(&old);
+                let words = format!("You chose {found}. Nothing was changed: choose the folder where the images of {old} lie now");
+                return Ok(vec![Message::from(problem(words))]);
+            }
+            outcome => outcome?,
+        };
+        let missing = if moved.missing == 0 { "none is missing".to_owned() } else { format!("{} still missing", moved.missing) };
+        let words = format!("{} is now {}: {} found, {missing}", display(&old), display(&new), count(moved.found, "image"));
+        let mut told = state_and(library, Notice { undo: moved.event, ..Notice::new(words, Tone::Done) });
+        let library = hold(library);
+        told.extend([Message::from(recognising::back(&library)), upkeep::health(&library)]);
+        Ok(told)
     });
 }
 
@@ -135,6 +148,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
         (report.cut_off.len(), "of them cut off"),
         (report.unchanged, "unchanged"),
         (report.moved, "moved"),
+        (report.relabelled, "of these with another class by their folders"),
         (report.duplicate - report.moved, "duplicate"),
         (report.unsupported, "that are no pictures of a known format"),
         (report.masks.len(), "left out as masks of others"),
@@ -165,7 +179,12 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
         0 => format!("No new images{aside}"),
         n => format!("Imported {}{aside}", count(n, "image")),
     };
-    let undo = last_act(library).filter(|_| report.imported > 0);
+    let words = match report.relabelled {
+        0 => words,
+        1 => format!("{words}; 1 image of the library has another class by its folder"),
+        n => format!("{words}; {} images of the library have another class by their folders", grouped(n)),
+    };
+    let undo = last_act(library).filter(|_| report.imported + report.relabelled > 0);
     let mut messages = state_and(library, Notice { undo, ..Notice::new(words, Tone::Done) });
     messages.push(Message::NewNotice(NewNotice::Logged(done(format!("{}: {whole}", display(folder))))));
     messages.push(upkeep::imported(folder.to_owned(), whole, report.left_out()));

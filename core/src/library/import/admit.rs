@@ -80,6 +80,7 @@ impl Run {
         self.in_act += batch.new;
         let folder = error::display(&self.folder);
         let words = match self.in_act {
+            0 if self.report.relabelled > 0 => format!("Read the folders of {folder} again"),
             0 => format!("Look through {folder} again"),
             1 => format!("Imported 1 image from {folder}"),
             n => format!("Imported {n} images from {folder}"),
@@ -148,6 +149,7 @@ impl Run {
             }
             let word = state.understood(&file.word);
             if self.reads_words && is_moved && image.folder != word {
+                self.report.relabelled += usize::from(image.folder.label != word.label);
                 batch.classes.extend(word.label.clone());
                 batch.changes.push(Change::Image(image.id, Field::Folder(Swap(image.folder.clone(), word))));
             }

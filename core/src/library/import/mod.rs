@@ -65,10 +65,12 @@ impl ImportOptions {
         Self { labels: labels.unwrap_or_default(), exclude: root.exclude.clone(), masks: masks.unwrap_or_default() }
     }
 
-    /// Those that the folder with this canonical path was imported with; `None` where it was not.
+    /// Those that the folder with this canonical path was imported with, or else one of its name
+    /// that is not where it was, which may have moved here; `None` where there is neither.
     fn of_folder(state: &State, folder: &Path) -> Option<Self> {
-        let is_folder = |root: &Root| root.path == folder && !root.is_of_files();
-        state.roots().find(|(_, root)| is_folder(root)).map(|(_, root)| Self::of(root))
+        let folders = || state.roots().map(|(_, root)| root).filter(|root| !root.is_of_files());
+        let moved = || folders().find(|root| root.path.file_name() == folder.file_name() && !root.path.is_dir());
+        folders().find(|root| root.path == folder).or_else(moved).map(Self::of)
     }
 
     /// The options that are given; unless a source of labels is, the others are those that the
@@ -208,7 +210,8 @@ fn run(
     }
     let act = if reads_words && !only_known {
         let mut held = hold(library);
-        let act = read_words_again(&mut held, &folder, unchanged)?;
+        let (act, relabelled) = read_words_again(&mut held, &folder, unchanged)?;
+        report.relabelled = relabelled;
         under_way.tell(&mut held, act);
         act
     } else {
@@ -334,10 +337,10 @@ fn root_for(library: &mut Library, folder: &Path, options: &ImportOptions) -> Re
 /// Updates what folders and names say of files that have not changed, as the first event of the
 /// import's act. Only when a whole root is imported: the names of a folder inside it would be
 /// understood in another way.
-fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &Path, FolderWord)>) -> Result<Option<EventId>> {
+fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &Path, FolderWord)>) -> Result<(Option<EventId>, usize)> {
     let state = library.state();
     if state.roots().all(|(_, root)| root.path != folder) {
-        return Ok(None);
+        return Ok((None, 0));
     }
     let mut said: BTreeMap<ItemId, Vec<(&Path, FolderWord)>> = BTreeMap::new();
     for (id, path, word) in files {
@@ -345,6 +348,7 @@ fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &P
     }
     let mut changes = Vec::new();
     let mut classes = BTreeSet::new();
+    let mut relabelled = 0;
     for (id, words) in said {
         let Some(image) = state.image(id).filter(|image| image.content.is_some()) else { continue };
         // An image in several folders keeps what it has as long as one of them may say so: a copy
@@ -356,12 +360,14 @@ fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &P
         let first = words.into_iter().find(|(path, _)| state.path_of(image).as_deref() == Some(path));
         if let Some((_, word)) = first {
             classes.extend(word.label.clone());
+            relabelled += usize::from(word.label != image.folder.label);
             changes.push(Change::Image(id, Field::Folder(Swap(image.folder.clone(), word))));
         }
     }
     let new = state.new_classes(classes.iter().map(String::as_str));
     let words = format!("Read the folders of {} again", error::display(folder));
-    library.commit(None, EventKind::Act, Draft::new(words, new.into_iter().chain(changes).collect()))
+    let act = library.commit(None, EventKind::Act, Draft::new(words, new.into_iter().chain(changes).collect()))?;
+    Ok((act, relabelled))
 }
 
 impl Library {

@@ -44,6 +44,8 @@ pub struct Imported {
     pub failed: Vec<FailedFile>,
     /// Of `imported`: known files with other bytes than before.
     pub changed: usize,
+    /// Of `unchanged` and `moved`: images whose folder says another class than it did.
+    pub relabelled: usize,
     /// Of `imported`: JPEG files without the end mark of their picture, of which a part may be
     /// missing.
     pub cut_off: Vec<PathBuf>,
