@@ -85,6 +85,7 @@ fn names_that_are_no_paths_stay_whole() {
     );
     let begins = |text: &str, name: &str| NameFilter::new(text).begins_parts(name);
     assert!(begins("Dog ter", "animal/dog/terrier") && begins("ter", "animal/dog/terrier") && !begins("dog", "dog"));
+    assert!(begins("ter", "animal/welsh-terrier") && !begins("rier", "animal/welsh-terrier"));
     assert!(!begins("og", "animal/dog/terrier") && !begins("", "animal/dog") && !begins("b", "a//b"));
     assert!(is_below("animal/dog", "animal") && is_below("animal", "animal") && !is_below("animals", "animal"));
 }

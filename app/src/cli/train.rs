@@ -275,12 +275,16 @@ fn answer(
                     let mean = metrics.held_out_mean_recall.map_or_else(String::new, |recall| {
                         format!(" (mean over classes {:.1} +- {:.1} %)", 100.0 * recall.value, 100.0 * recall.spread)
                     });
-                    let of = if metrics.held_out < images { format!(" of {images}") } else { String::new() };
+                    let (of, by) = if metrics.held_out < images {
+                        (format!(" of {images}"), ", each class counting by its images")
+                    } else {
+                        (String::new(), "")
+                    };
                     let judged = metrics.held_out;
                     let together = told_apart(&metrics.not_told_apart);
                     let sentences: Vec<String> = [against_largest_class(ckm.largest_class()), together].into_iter().flatten().collect();
                     let apart = sentences.iter().map(|sentence| format!(". {}", sentence.trim_end_matches('.'))).collect::<String>();
-                    format!("{:.1}{spread} % right{mean}, on {judged}{of} images judged {}{apart}", 100.0 * accuracy, without(recogniser))
+                    format!("{:.1}{spread} % right{mean}{by}, on {judged}{of} images judged {}{apart}", 100.0 * accuracy, without(recogniser))
                 }
                 None => "no class has two objects to judge it by".into(),
             };

@@ -34,7 +34,7 @@ pub(super) fn class_menu(words: &str) -> MenuButton<'_> {
 
 /// Shows all classes but those that the typed text takes out. Returns the one that was pressed; or,
 /// when Enter was, the one that arrows moved to, the one of the typed name, the first that begins
-/// so, or else a new one of that name. `now` is the class that is marked.
+/// so or has parts that do, or else a new one of that name. `now` is the class that is marked.
 pub(super) fn class_picker_ui(ui: &mut Ui, panel: &Panel<'_>, now: Option<&str>) -> Option<String> {
     let id = ui.scope_id().with("class picker");
     let frame = ui.ctx().cumulative_frame_nr();
@@ -67,7 +67,10 @@ pub(super) fn class_picker_ui(ui: &mut Ui, panel: &Panel<'_>, now: Option<&str>)
     let name = text.trim();
     let exact = place_of_class(&listed, name);
     let small = name.to_lowercase();
-    let begins = |class: &&String| !small.is_empty() && class.to_lowercase().starts_with(&small);
+    let begins = |class: &&String| {
+        let class = class.to_lowercase();
+        !small.is_empty() && (class.starts_with(&small) || filter.begins_parts(&class))
+    };
     let typed = exact.or_else(|| listed.iter().position(begins));
     let new = Some(name).filter(|name| !name.is_empty() && exact.is_none());
     if !listed.is_empty() && (down || up) {

@@ -77,14 +77,19 @@ pub fn ago(at_ms: i64) -> String {
 pub fn job(job: &JobView) -> String {
     let (stage, done, total) = (stage_of(job), job.snapshot.done, job.snapshot.total);
     if job.waits {
-        return if total == 0 { format!("{stage}: waits") } else { format!("{stage}: waits at {done} of {total}") };
+        let [done, total] = [done, total].map(|n| grouped(n as usize));
+        return if job.snapshot.total == 0 { format!("{stage}: waits") } else { format!("{stage}: waits at {done} of {total}") };
     }
     if total == 0 {
         return if done == 0 { stage.to_owned() } else { format!("{stage} {}", grouped(done as usize)) };
     }
     let seconds = job.stage_elapsed.as_secs_f64();
     let rate = done as f64 / seconds.max(0.1);
-    let rate = if done > 0 && seconds > 2.0 { format!(", {rate:.0} a second{}", time_left(job)) } else { String::new() };
+    let rate = match rate {
+        _ if done == 0 || seconds <= 2.0 => String::new(),
+        slow if slow < 1.0 => time_left(job),
+        rate => format!(", {rate:.0} a second{}", time_left(job)),
+    };
     format!("{stage}: {} of {}{rate}", grouped(done as usize), grouped(total as usize))
 }
 

@@ -33,11 +33,13 @@ impl NameFilter {
         self.is_empty() || self.fits_small(&name.to_lowercase())
     }
 
-    /// Whether a name in small letters is a path, and each word begins one of its parts: `dog ter`
-    /// does those of `animal/dog/terrier`. O(name * words).
+    /// Whether a name in small letters is a path, and each word begins one of its parts or a word
+    /// of one: `dog ter` does those of `animal/dog/welsh-terrier`. O(name * words).
     pub fn begins_parts(&self, name: &str) -> bool {
         let parts = parts(name);
-        let begins = |word: &String| parts.iter().any(|part| part.starts_with(word.as_str()));
+        let is_begun =
+            |part: &str, word: &str| part.starts_with(word) || part.split(|c: char| !c.is_alphanumeric()).any(|own| own.starts_with(word));
+        let begins = |word: &String| parts.iter().any(|part| is_begun(part, word));
         parts.len() > 1 && !self.is_empty() && self.words.iter().all(begins)
     }
 
@@ -94,7 +96,7 @@ struct Draft {
 }
 
 /// The parts of a class's name; names with an empty part are not parted.
-fn parts(name: &str) -> Vec<&str> {
+pub(super) fn parts(name: &str) -> Vec<&str> {
     if is_parted(name) { name.split('/').collect() } else { vec![name] }
 }
 

@@ -86,8 +86,8 @@ pub fn against_largest_class(share: f64) -> Option<String> {
 
 /// Which classes cannot be told apart yet, in a sentence; nothing where there are none.
 pub fn told_apart(groups: &[Vec<String>]) -> Option<String> {
-    let they = groups.iter().take(NAMED).map(|group| listed(group)).collect::<Vec<_>>().join("; ");
-    let more = if groups.len() > NAMED { format!("; and {} more such groups", groups.len() - NAMED) } else { String::new() };
+    let they = groups.iter().take(GROUPS).map(|group| listed(group)).collect::<Vec<_>>().join("; ");
+    let more = if groups.len() > GROUPS { format!("; and {} more such groups", groups.len() - GROUPS) } else { String::new() };
     (!groups.is_empty()).then(|| format!("These classes cannot be told apart yet: {they}{more}. More images of them may help."))
 }
 
@@ -99,7 +99,9 @@ pub fn listed(group: &[String]) -> String {
     }
 }
 
-/// Classes of a group that are named, and groups.
+/// Groups that are named.
+const GROUPS: usize = 3;
+/// Classes of a group that are named.
 const NAMED: usize = 6;
 
 /// Folders inside those of classes that are taken for single objects, in words, where they are few

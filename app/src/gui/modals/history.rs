@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{RichText, ScrollArea, Ui, vec2};
+use egui::{RichText, Role, ScrollArea, Ui, WidgetInfo, vec2};
 use tessera_core::library::state::Act;
 use tessera_core::utc::utc;
 
@@ -20,7 +20,7 @@ pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let (done, undone) = panel
         .state()
         .map(|state| {
-            let words = |acts: &[Arc<Act>]| acts.iter().map(|act| act.words.clone()).collect::<Vec<_>>();
+            let words = |acts: &[Arc<Act>]| acts.iter().map(|act| (act.words.clone(), act.at)).collect::<Vec<_>>();
             (words(state.history()), words(state.future()))
         })
         .unwrap_or_default();
@@ -53,19 +53,19 @@ pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         rows,
         |ui, range| {
             for i in range {
-                if let Some(words) = undone.get(i) {
+                if let Some((words, at)) = undone.get(i) {
                     let text = RichText::new(format!("(undone) {words}")).weak();
                     let hover = format!("Press to do everything up to here again: {}", count(undone.len() - i, "act"));
-                    if row_ui(ui, egui::Button::selectable(false, text)).on_hover_text(hover).clicked() {
+                    if row_ui(ui, text, false, *at).on_hover_text(hover).clicked() {
                         (0..undone.len() - i).for_each(|_| panel.ask(Command::Redo));
                     }
-                } else if let Some(words) = done.len().checked_sub(1 + i - undone.len()).and_then(|at| done.get(at)) {
+                } else if let Some((words, at)) = done.len().checked_sub(1 + i - undone.len()).and_then(|at| done.get(at)) {
                     let after = i - undone.len();
                     let hover = match after {
                         0 => "The last thing that was done; press Undo to take it back".to_owned(),
                         n => format!("Press to take back everything after this: {}", count(n, "act")),
                     };
-                    let pressed = row_ui(ui, egui::Button::selectable(after == 0, words)).on_hover_text(hover).clicked();
+                    let pressed = row_ui(ui, RichText::new(words), after == 0, *at).on_hover_text(hover).clicked();
                     let undos = if pressed && after > 0 { after + first } else { 0 };
                     (0..undos).for_each(|_| panel.ask(Command::Undo));
                 }
@@ -74,9 +74,13 @@ pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     );
 }
 
-/// A row as wide as the list, which shows by its colour that it can be pressed.
-fn row_ui(ui: &mut Ui, row: egui::Button<'_>) -> egui::Response {
-    ui.add(row.truncate().min_size(vec2(ui.available_width(), 0.0)))
+/// A row as wide as the list, which shows by its colour that it can be pressed, and when that was.
+fn row_ui(ui: &mut Ui, text: RichText, is_now: bool, at: i64) -> egui::Response {
+    let (words, when) = (text.text().to_owned(), RichText::new(ago(at)).small().weak());
+    let row = egui::Button::selectable(is_now, text).truncate().right_text(when);
+    let response = ui.add(row.min_size(vec2(ui.available_width(), 0.0)));
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_now, &words));
+    response
 }
 
 pub(super) fn log_ui(ui: &mut Ui, panel: &mut Panel<'_>) {

@@ -20,7 +20,7 @@ use crate::gui::theme;
 use crate::gui::widgets::bars::confidence_ui;
 use crate::gui::widgets::collage::collage_ui;
 use crate::gui::widgets::pieces::{contributions_ui, pieces_ui};
-use crate::gui::widgets::{NARROW, WHOLE, card_ui, chip_ui, fitted, line, main_button, nothing_ui};
+use crate::gui::widgets::{NARROW, WHOLE, card_ui, chip_ui, class_heading_ui, fitted, line, main_button, nothing_ui};
 use crate::gui::without::without_ui;
 use crate::gui::words::{self, count};
 use crate::job::JobKind;
@@ -317,7 +317,7 @@ fn first_look_ui(ui: &mut Ui, panel: &Panel<'_>, first: &FirstLook, job: &JobVie
             match first.guess.first() {
                 Some(class) => {
                     ui.label(RichText::new("First guess").weak());
-                    ui.add(egui::Label::new(RichText::new(class).size(26.0).strong()).truncate());
+                    class_heading_ui(ui, class, 26.0);
                     let runners_up = &first.guess[1..first.guess.len().min(1 + RUNNERS_UP)];
                     if !runners_up.is_empty() {
                         ui.label(RichText::new(format!("then {}", runners_up.join(", "))).weak());
@@ -353,8 +353,7 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
     let unknown = recognition.unknown(panel.settings.answered);
     card_ui(ui, "", |ui| {
         let (best, _) = &recognition.scores[0];
-        let words = if unknown.is_some() { "Unknown".to_owned() } else { best.clone() };
-        ui.add(egui::Label::new(RichText::new(words).size(26.0).strong()).truncate());
+        class_heading_ui(ui, if unknown.is_some() { "Unknown" } else { best }, 26.0);
         if let Some(UnknownBar { taken, found, .. }) = unknown {
             line(ui, RichText::new(format!("nearest class: {best}")));
             let why = format!(

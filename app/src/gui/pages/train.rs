@@ -149,13 +149,23 @@ impl PageUi for TrainView {
                             "by a recogniser that had not seen a third of the objects, this one among them"
                         } else if report.objects_unknown == report.images { "without itself" } else { "without all views of its object" };
                         let mean = report.accuracy.as_ref().map_or_else(String::new, |a| format!("; mean over the classes {}", share(&a.mean_recall)));
-                        let of_all = if report.judged.len() < report.images { format!(", of {} in all,", grouped(report.images)) } else { String::new() };
+                        let judged = report.judged.len();
+                        let right = report.judged.iter().filter(|judged| judged.class == judged.predicted).count();
                         if report.judged.is_empty() {
                             let words = "No image could be judged: that takes images of two objects of a class, or two images of it.";
                             ui.colored_label(ui.visuals().warn_fg_color, words);
                         }
-                        ui.label(format!("of {} judged{of_all} were right, each {by}{mean}", count(report.judged.len(), "image")))
-                            .on_hover_text("After ±: the standard error, by objects where they are known");
+                        let of = if judged < report.images {
+                            format!(
+                                "right on all {}, as estimated by {} judged, each {by}: {} of these were right, and each class counts by its images{mean}",
+                                count(report.images, "image"),
+                                grouped(judged),
+                                grouped(right)
+                            )
+                        } else {
+                            format!("of {} judged were right, each {by}{mean}", count(judged, "image"))
+                        };
+                        ui.label(of).on_hover_text("After ±: the standard error, by objects where they are known");
                         if let (true, Some([uniform, _])) = (is_weighted, weights.right) {
                             ui.label(RichText::new(format!("With uniform weights {:.1} % of these were right.", 100.0 * uniform)).weak());
                         }

@@ -107,7 +107,7 @@ pub fn classes_ui(ui: &mut Ui, report: &Report, scores: &[ClassScore], classes: 
             let text = ui.visuals().text_color();
             let cells = [name.clone(), score.images.to_string(), share(score.precision), share(score.recall)];
             for (i, words) in cells.into_iter().enumerate() {
-                let galley = one_line(ui, &words, if i == 0 { first - 8.0 } else { numbers }, text);
+                let galley = class_line(ui, &words, if i == 0 { first - 8.0 } else { numbers }, text);
                 ui.painter().galley(pos2(place(rect, i), rect.center().y - galley.size().y / 2.0), galley, text);
             }
             if response.on_hover_text(format!("Show {name}")).clicked() {

@@ -6,7 +6,7 @@ use tessera_core::ids::ItemId;
 
 use super::super::selection::{Pick, Selection};
 use super::super::theme;
-use super::{WHOLE, fitted, one_line};
+use super::{WHOLE, class_line, fitted, one_line};
 
 /// One cell.
 pub struct Cell {
@@ -216,7 +216,7 @@ fn paint(ui: &Ui, rect: Rect, cell: &Cell, is_selected: bool, is_hovered: bool, 
         x -= 20.0;
     }
     if let Some((label, colour)) = &cell.label {
-        let galley = one_line(ui, label, picture.right() - shown.left() - 16.0, theme::text_on(*colour));
+        let galley = class_line(ui, label, picture.right() - shown.left() - 16.0, theme::text_on(*colour));
         let spot = Rect::from_min_size(pos2(shown.left() + 3.0, shown.bottom() - galley.size().y - 7.0), galley.size() + vec2(10.0, 4.0));
         painter.rect_filled(spot, CornerRadius::same(8), *colour);
         painter.galley(spot.min + vec2(5.0, 2.0), galley, theme::text_on(*colour));

@@ -9,9 +9,13 @@ pub mod pieces;
 pub mod rows;
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use egui::text::{CCursor, CCursorRange};
-use egui::{Color32, CornerRadius, Frame, Id, Margin, Rect, Response, RichText, Role, Sense, TextEdit, TextStyle, Ui, Vec2, WidgetInfo};
+use egui::text::{CCursor, CCursorRange, LayoutJob, TextWrapping};
+use egui::{
+    Color32, CornerRadius, FontId, Frame, Galley, Id, Margin, Rect, Response, RichText, Role, Sense, TextEdit, TextStyle, Ui, Vec2,
+    WidgetInfo,
+};
 
 use super::theme;
 
@@ -86,45 +90,72 @@ pub fn is_narrow(ui: &Ui) -> bool {
 
 /// A chip: a coloured spot and words, that can be pressed.
 pub fn chip_ui(ui: &mut Ui, words: &str, colour: Color32, hover: &str) -> Response {
-    let mut job = egui::text::LayoutJob::simple_singleline(words.to_owned(), TextStyle::Small.resolve(ui.style()), theme::text_on(colour));
     // Where lines are broken it may begin a new one.
     let room = if ui.layout().main_wrap { ui.max_rect().width() } else { ui.available_width().max(60.0) };
-    job.wrap = egui::text::TextWrapping::truncate_at_width(room.min(260.0) - 20.0);
-    let galley = ui.painter().layout_job(job);
+    let galley = class_line(ui, words, room.min(260.0) - 20.0, theme::text_on(colour));
     let (rect, response) = ui.allocate_exact_size(galley.size() + Vec2::new(14.0, 6.0), Sense::click());
     if ui.is_rect_visible(rect) {
         ui.painter().rect_filled(rect, CornerRadius::same(9), colour);
         if response.has_focus() || response.hovered() {
             ui.painter().rect_stroke(rect, CornerRadius::same(9), theme::focus(ui), egui::StrokeKind::Outside);
         }
-        ui.painter().galley(rect.center() - galley.size() / 2.0, std::sync::Arc::clone(&galley), theme::text_on(colour));
+        ui.painter().galley(rect.center() - galley.size() / 2.0, Arc::clone(&galley), theme::text_on(colour));
     }
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, words));
-    let response = if galley.elided { response.on_hover_text(words) } else { response };
+    let response = if galley.elided || galley.job.text != words { response.on_hover_text(words) } else { response };
     if hover.is_empty() { response } else { response.on_hover_text(hover) }
 }
 
+/// A class as a heading of this size, its whole name on hover.
+pub fn class_heading_ui(ui: &mut Ui, class: &str, size: f32) {
+    let font = FontId { size, ..TextStyle::Body.resolve(ui.style()) };
+    let colour = ui.visuals().strong_text_color();
+    let galley = end_of_path(class, |words| cut_line(ui, font.clone(), words, ui.available_width(), colour));
+    let is_cut = galley.elided || galley.job.text != class;
+    let response = ui.add(egui::Label::new(galley).show_tooltip_when_elided(false));
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, class));
+    if is_cut {
+        response.on_hover_text(class);
+    }
+}
+
 /// A small text on one line, cut short at a width.
-pub fn one_line(ui: &Ui, text: &str, width: f32, colour: Color32) -> std::sync::Arc<egui::Galley> {
+pub fn one_line(ui: &Ui, text: &str, width: f32, colour: Color32) -> Arc<Galley> {
     line_of(ui, TextStyle::Small, text, width, colour)
 }
 
 /// A text of a style on one line, cut short at a width.
-pub fn line_of(ui: &Ui, style: TextStyle, text: &str, width: f32, colour: Color32) -> std::sync::Arc<egui::Galley> {
-    let font = style.resolve(ui.style());
-    let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, colour);
-    job.wrap = egui::text::TextWrapping::truncate_at_width(width.max(8.0));
+pub fn line_of(ui: &Ui, style: TextStyle, text: &str, width: f32, colour: Color32) -> Arc<Galley> {
+    cut_line(ui, style.resolve(ui.style()), text, width, colour)
+}
+
+fn cut_line(ui: &Ui, font: FontId, text: &str, width: f32, colour: Color32) -> Arc<Galley> {
+    let mut job = LayoutJob::simple_singleline(text.to_owned(), font, colour);
+    job.wrap = TextWrapping::truncate_at_width(width.max(8.0));
     ui.painter().layout_job(job)
 }
 
-/// A class's name on one line; of a path that does not fit as much of the end as does, for paths
-/// that end alike are told apart by what is before it.
-pub fn class_line(ui: &Ui, name: &str, width: f32, colour: Color32) -> std::sync::Arc<egui::Galley> {
-    let whole = one_line(ui, name, width, colour);
-    let Some((before, _)) = name.rsplit_once('/').filter(|_| whole.elided) else { return whole };
-    let cut = |from: usize| one_line(ui, &format!("…{}", &name[from..]), width, colour);
+/// A class's name on one line; of a path that does not fit as much of the end as does.
+pub fn class_line(ui: &Ui, name: &str, width: f32, colour: Color32) -> Arc<Galley> {
+    end_of_path(name, |words| one_line(ui, words, width, colour))
+}
+
+/// The words of [`class_line`], for widgets that lay them out themselves.
+pub fn class_words(ui: &Ui, name: &str, width: f32) -> String {
+    let line = end_of_path(name, |words| line_of(ui, TextStyle::Body, words, width, Color32::PLACEHOLDER));
+    line.job.text.clone()
+}
+
+/// A name as it is laid out; of a path that does not fit as much of the end as does, for what is
+/// before it tells paths apart that end alike.
+fn end_of_path(name: &str, layout: impl Fn(&str) -> Arc<Galley>) -> Arc<Galley> {
+    let whole = layout(name);
+    if !whole.elided || !name.contains('/') {
+        return whole;
+    }
+    let cut = |from: usize| layout(&format!("…{}", &name[from..]));
     // Beginnings of the end, the longest first.
-    let starts: Vec<usize> = before.char_indices().map(|(at, _)| at).chain([before.len()]).skip(1).collect();
+    let starts: Vec<usize> = name.char_indices().map(|(at, _)| at).skip(1).collect();
     let fits = starts.partition_point(|from| cut(*from).elided);
     cut(starts[fits.min(starts.len() - 1)])
 }

@@ -30,7 +30,7 @@ const NEW: usize = 64;
 /// Ways in which the text of a search may go on, at most.
 const COMPLETIONS: usize = 8;
 /// Images of which a search reads what the network sees, at most.
-const GLIMPSES: usize = 2000;
+const GLIMPSES: usize = 400;
 
 /// The current query and its answer.
 pub struct Searching {

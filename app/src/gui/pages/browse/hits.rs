@@ -22,7 +22,7 @@ use crate::gui::selection::Selection;
 use crate::gui::theme;
 use crate::gui::view::Viewer;
 use crate::gui::widgets::grid::{Cell, pick_clicked, tiles_ui};
-use crate::gui::widgets::{WHOLE, fitted, main_button, nothing_ui, one_line};
+use crate::gui::widgets::{WHOLE, class_line, fitted, main_button, nothing_ui, one_line};
 use crate::gui::words::{count, grouped};
 use crate::session::desk::view::Hits;
 use crate::session::search::{Engine, SearchHit};
@@ -130,7 +130,8 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         let some = hits.images.len() - hits.with_all;
         let has_words = query.split_whitespace().nth(1).is_some();
         if hits.with_all > 0 && some > 0 && hits.like.is_none() {
-            let (all, others) = if has_words { (" with all words", "with some") } else { ("", "that may fit") };
+            let all = if hits.unknown.is_empty() { " with all words" } else { " with all words, or words like them," };
+            let (all, others) = if has_words { (all, "with some") } else { ("", "that may fit") };
             ui.label(RichText::new(format!("{}{all}{of}", count(hits.with_all, "image"))).strong());
             ui.label(RichText::new(format!("and {} {others}", grouped(some))).weak());
         } else {
@@ -293,7 +294,7 @@ fn paint(ui: &Ui, rect: Rect, response: &egui::Response, (hit, marks): (&SearchH
     if let Some((label, colour)) = &shown.label {
         painter.circle_filled(pos2(left + 5.0, below - 8.0), 4.5, *colour);
         let is_found = has_one(label, &hit.words);
-        let label = one_line(ui, label, inner.width() / 2.0, if is_found { theme::accent(ui) } else { text });
+        let label = class_line(ui, label, inner.width() / 2.0, if is_found { theme::accent(ui) } else { text });
         painter.galley(pos2(left + 14.0, below - 8.0 - label.size().y / 2.0), std::sync::Arc::clone(&label), text);
         left += 14.0 + label.size().x + 8.0;
     }

@@ -73,10 +73,10 @@ fn term_ui(ui: &mut Ui, words: &str, value: f64, most: f64) {
 fn ways_ui(ui: &mut Ui, why: &Why) {
     for way in &why.ways {
         let tree = if why.ways.len() > 1 { format!(" (tree {})", way.tree) } else { String::new() };
-        let words = format!("How the memory came to it{tree}: by {}", count(way.turns.len(), "router"));
+        let words = format!("How the memory came to it{tree}");
         CollapsingHeader::new(RichText::new(words).small()).id_salt(("way", way.tree)).show(ui, |ui| {
             ui.label(
-                RichText::new("Each router sends the query left (below 0) or right; the words below it moved it most. Another colour: the router says otherwise, but the other side was looked at as well.").weak().small(),
+                RichText::new(format!("By {}. Each sends the query left (below 0) or right; the words below it moved it most. Another colour: the router says otherwise, but the other side was looked at as well.", count(way.turns.len(), "router"))).weak().small(),
             );
             for turn in &way.turns {
                 turn_ui(ui, turn);

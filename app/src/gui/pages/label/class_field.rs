@@ -6,8 +6,11 @@ use egui::{Event, Id, Key, Modifiers, Role, TextEdit, Ui, WidgetInfo};
 
 use super::keys::pressed;
 use crate::gui::panel::Panel;
+use crate::gui::widgets::class_words;
 use crate::session::class_tree::NameFilter;
 
+/// The width of what stands before the class that Enter takes, and of the margins of its button.
+const ENTER: f32 = 64.0;
 /// Classes offered while one is written.
 const OFFERED: usize = 5;
 
@@ -111,7 +114,8 @@ pub(in crate::gui::pages) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mu
     if is_writing {
         for (place, (class, is_new)) in offers.iter().enumerate() {
             let is_meant = place == field.completion;
-            let words = if *is_new { format!("new class “{class}”") } else { class.clone() };
+            let room = ui.available_width() - ENTER;
+            let words = if *is_new { format!("new class “{class}”") } else { class_words(ui, class, room) };
             let words = if is_meant { format!("Enter: {words}") } else { words };
             let offer = egui::Button::selectable(is_meant, words).truncate();
             if ui.add(offer).on_hover_text("Up, Down and Tab choose").clicked() {

@@ -12,7 +12,7 @@ use super::parts::small_ui;
 use crate::command::Command;
 use crate::gui::panel::Panel;
 use crate::gui::theme;
-use crate::gui::widgets::main_button;
+use crate::gui::widgets::{class_heading_ui, main_button};
 use crate::gui::words::count;
 use crate::session::desk::labelling::Labelling;
 
@@ -179,7 +179,7 @@ pub(super) fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>, shown: &mut Opti
     let Some(batch) = shown else { return };
     batch.let_go_of_class(panel);
     let n = batch.taken_in().count();
-    ui.add(egui::Label::new(RichText::new(if batch.class.is_empty() { "…" } else { &batch.class }).size(24.0).strong()).truncate());
+    class_heading_ui(ui, if batch.class.is_empty() { "…" } else { &batch.class }, 24.0);
     let all = panel.desk.labelling().shown().filter(|labelling| labelling.only.is_some()).map_or(0, |labelling| labelling.queue.len());
     if all > batch.images.len() {
         ui.label(format!("The first {} of {all}", batch.images.len()));

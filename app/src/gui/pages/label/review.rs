@@ -14,7 +14,7 @@ use crate::command::{Command, ImageQuery};
 use crate::gui::actions::Action;
 use crate::gui::class_keys::pressed_class;
 use crate::gui::panel::Panel;
-use crate::gui::widgets::{card_ui, main_button, nothing_ui};
+use crate::gui::widgets::{card_ui, class_heading_ui, main_button, nothing_ui};
 use crate::gui::words::count;
 use crate::job::JobKind;
 
@@ -42,11 +42,14 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView
                 words += &format!("; {} not judged yet", reviewed.left);
             }
             let hover = "A label cannot be judged where its class has no other object, or its image cannot be read";
+            let copies = "Names do not tell which object an image shows: near copies with the same wrong label speak for it";
+            // No name of a photograph tells an object: that is worth a warning among views alone.
+            let some = Some(reviewed.objects_unknown).filter(|n| (1..reviewed.judged + reviewed.passed).contains(n));
+            let hover = if reviewed.objects_unknown > 0 && some.is_none() { format!("{hover}.\n{copies}") } else { hover.to_owned() };
             ui.label(RichText::new(words).weak()).on_hover_text(hover);
-            if reviewed.objects_unknown > 0 {
-                let n = count(reviewed.objects_unknown, "image");
-                let hover = "Names do not tell which object they show: near copies with the same wrong label speak for it";
-                ui.colored_label(ui.visuals().warn_fg_color, format!("{n} whose object is unknown")).on_hover_text(hover);
+            if let Some(n) = some {
+                let words = format!("{} whose object is unknown", count(n, "image"));
+                ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text(copies);
             }
             if ui.add_enabled(!is_running, egui::Button::new("Review again")).clicked() {
                 panel.act(Action::Review);
@@ -131,7 +134,7 @@ pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView) 
         card_ui(ui, "", |ui| {
             let (label, chance) = &doubt.label;
             ui.label(RichText::new(format!("{} of {}", place + 1, doubts.len())).small().weak());
-            ui.add(egui::Label::new(RichText::new(label).size(24.0).strong()).truncate());
+            class_heading_ui(ui, label, 24.0);
             let words = format!("its label, {:.0} % likely", 100.0 * chance);
             ui.label(RichText::new(words).weak()).on_hover_text("The chance given to it by advisers that never saw its object");
             let hover = format!("It is {label}, and none of the classes below (Enter)");

@@ -16,7 +16,7 @@ use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::class_keys::pressed_class;
 use crate::gui::panel::Panel;
-use crate::gui::widgets::{card_ui, chip_ui, line, main_button, nothing_ui};
+use crate::gui::widgets::{card_ui, chip_ui, class_heading_ui, class_words, line, main_button, nothing_ui};
 use crate::gui::words::{count, grouped};
 use crate::session::desk::labelling::{Labelling, LabellingStatistics};
 
@@ -237,7 +237,7 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
         }
         Some((first, first_chance)) => {
             let (best, chance) = ranking.get(view.chosen).cloned().unwrap_or((first, first_chance));
-            ui.add(egui::Label::new(RichText::new(&best).size(24.0).strong()).truncate());
+            class_heading_ui(ui, &best, 24.0);
             let is_only = panel.state().is_some_and(|state| state.classes().len() == 1);
             let words = if is_only { "the only class so far".to_owned() } else { format!("{:.0} % likely", 100.0 * chance) };
             let words = if view.reading.has_just_changed(ui) { format!("{words}, just changed") } else { words };
@@ -340,7 +340,9 @@ fn moved_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
             if small_ui(ui, panel, moved.image, None, 36.0).on_hover_text("Take this one up next").clicked() {
                 panel.ask(Command::TakeUp(moved.image));
             }
-            line(ui, format!("{} ➡ {}", moved.from, moved.to));
+            let room = (ui.available_width() - 30.0) / 2.0;
+            let [from, to] = [&moved.from, &moved.to].map(|class| class_words(ui, class, room));
+            line(ui, format!("{from} ➡ {to}")).on_hover_text(format!("{} ➡ {}", moved.from, moved.to));
         });
     }
 }
