@@ -6,7 +6,7 @@ use egui::{pos2, vec2};
 use tessera_core::ids::ItemId;
 
 use super::super::theme;
-use super::{WHOLE, fitted, one_line};
+use super::{WHOLE, class_line, fitted, one_line};
 use crate::session::desk::view::{ClassReasons, Recognition};
 
 /// Images that are named as alike as a whole.
@@ -69,11 +69,14 @@ pub fn pieces_ui(
         let words = format!("{} · {} ({:+.2})", tile.label, tile.name, tile.lead);
         let file = tile.name.rsplit(['/', '\\']).next().unwrap_or(&tile.name);
         // The name has a line of its own, for it is long and cards are narrow.
-        let colours = [ui.visuals().text_color(), ui.visuals().weak_text_color()];
-        for (i, below) in [format!("{:+.2}  {}", tile.lead, tile.label), file.to_owned()].into_iter().enumerate() {
-            let galley = one_line(ui, &below, frame.width(), colours[i]);
-            ui.painter().galley(frame.left_bottom() + vec2(2.0, 3.0 + 15.0 * i as f32), galley, colours[i]);
-        }
+        let (text, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
+        let lead = one_line(ui, &format!("{:+.2}  ", tile.lead), frame.width(), text);
+        let label = class_line(ui, &tile.label, frame.width() - lead.size().x, text);
+        let below = frame.left_bottom() + vec2(2.0, 3.0);
+        let after = below + vec2(lead.size().x, 0.0);
+        ui.painter().galley(below, lead, text);
+        ui.painter().galley(after, label, text);
+        ui.painter().galley(below + vec2(0.0, 15.0), one_line(ui, file, frame.width(), weak), weak);
         let response = ui.interact(frame, ui.scope_id().with(("tile", i)), Sense::click());
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Training image {}", tile.name)));
         if chosen == Some(i) || response.hovered() || response.has_focus() {
