@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tessera_core::ids::ItemId;
@@ -36,6 +37,8 @@ const GLIMPSES: usize = 400;
 pub struct Searching {
     /// The number of the last search; answers to earlier ones are stale.
     number: u64,
+    /// The same, for those that wait for their turn: only the last is answered.
+    latest: Arc<AtomicU64>,
     /// Its words.
     words: String,
     engine: Engine,
@@ -71,6 +74,8 @@ struct Effort {
 pub(super) enum Message {
     /// The answer to a search.
     Hits(Hits),
+    /// A search was not answered, for there is a later one.
+    Late,
     /// The number of a search, and images of its answer in full.
     More(u64, Vec<SearchHit>),
     /// The image that hits are to resemble.
@@ -85,6 +90,7 @@ impl Part for Searching {
     fn new(_: &Context) -> io::Result<Self> {
         Ok(Self {
             number: 0,
+            latest: Arc::default(),
             words: String::new(),
             engine: Engine::default(),
             like: None,
@@ -114,7 +120,7 @@ impl Part for Searching {
                     self.ask(ctx);
                 }
             }
-            Message::Hits(_) => {}
+            Message::Hits(_) | Message::Late => {}
             Message::More(number, hits) => {
                 if self.hits.as_ref().is_some_and(|of| of.number == number) {
                     self.more.extend(hits.into_iter().map(|hit| (hit.image, hit)));
@@ -236,7 +242,8 @@ impl Searching {
 
     fn ask(&mut self, ctx: &mut Context) {
         self.number += 1;
-        let (number, text) = (self.number, self.words.clone());
+        self.latest.store(self.number, Ordering::Relaxed);
+        let (number, text, latest) = (self.number, self.words.clone(), Arc::clone(&self.latest));
         if text.trim().is_empty() && self.like.is_none() {
             self.hits = None;
             return;
@@ -245,6 +252,9 @@ impl Searching {
         // Answers to earlier searches are stale, so that this one is the last until the next comes.
         let kept = self.kept().map(|before| before.images.clone());
         ctx.with_library(move |session, library| {
+            if latest.load(Ordering::Relaxed) != number {
+                return Message::Late;
+            }
             let wanted = request(library);
             // New images are added a few at a time; one that cannot be read now is added later and
             // ranks no worse then.
