@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use egui::{Event, Key};
+use egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use tessera::command::{Command, ImageQuery};
 use tessera::gui::listing::Scope;
@@ -74,6 +74,29 @@ fn a_class_among_many_is_chosen_by_typing() {
         world.key(Key::Enter);
         world.until(class, |app| app.desk().state().unwrap().image(ItemId(one)).unwrap().label() == Some(class));
     }
+}
+
+#[test]
+fn a_class_is_joined_with_one_that_is_offered() {
+    let mut world = World::of_classes(20, 2);
+    let old = "realm 0/kind 0/breed 003";
+    world.harness.state_mut().view_mut().open(Modal::ClassName(Some(old.into())));
+    world.step();
+    assert!(world.shows("Rename") && !world.shows("Merge"));
+    world.harness.get_by_role_and_label(egui::Role::TextInput, "Class name").focus();
+    world.harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    world.step();
+    world.type_into("Class name", "breed 01");
+    assert!(!world.shows("Merge"), "a new name");
+    assert!(world.harness.query_by_label("realm 0/kind 1/breed 010").is_some(), "one that is there is offered");
+    world.harness.state_mut().view_mut().draft.text = "realm 0/kind 1/breed 010".into();
+    world.step();
+    world.press("Merge");
+    let joined = |app: &tessera::gui::App| {
+        let state = app.desk().state().unwrap();
+        state.class(old).is_none() && state.images().filter(|image| image.label() == Some("realm 0/kind 1/breed 010")).count() == 4
+    };
+    world.until("they are one", joined);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Labelling: without a mouse, with suggestions that learn, going back, many at once, and the
 //! review of labels.
 
-use egui::Key;
+use egui::{Event, Key, Modifiers};
 use tessera::command::Command;
 use tessera::gui::App;
 use tessera::gui::modal::Modal;
@@ -429,6 +429,28 @@ fn enter_in_the_field_means_one_thing() {
     world.key(Key::Enter);
     world.until("it is labelled", |app| app.desk().state().unwrap().image(doubt.image).unwrap().label() == Some("gnu"));
     assert!(world.state().image(doubt.image).unwrap().rejected.is_empty());
+}
+
+#[test]
+fn letters_that_come_with_enter_in_a_slow_frame_are_part_of_the_class() {
+    let mut world = desk();
+    let enter = |pressed| Event::Key { key: Key::Enter, physical_key: None, pressed, repeat: false, modifiers: Modifiers::NONE };
+    for frames in [["o", "wl\n"].as_slice(), &["k", "e", "a\n"], &["emu\n"], &["g", "nu\n"]] {
+        let first = current(&world);
+        for letters in frames {
+            for letter in letters.trim_end().chars() {
+                world.harness.input_mut().events.push(Event::Text(letter.into()));
+            }
+            if letters.ends_with('\n') {
+                world.harness.input_mut().events.extend([enter(true), enter(false)]);
+            }
+            world.harness.step();
+        }
+        world.until("it is labelled", |app| labelling(app).current() != Some(first));
+        assert_eq!(label_of(&world, first).as_deref(), Some(frames.concat().trim_end()));
+        assert_eq!(world.harness.state_mut().pages_mut().label.field.text, "", "{frames:?}");
+        settle(&mut world);
+    }
 }
 
 #[test]

@@ -27,8 +27,14 @@ pub(super) fn class_name_ui(ui: &mut Ui, panel: &mut Panel<'_>, old: Option<&str
         (None, images) => format!("Name {}", count(images, "image")),
     });
     let entered = field_ui(ui, &mut panel.view.draft, "Class name", "For example: heron");
-    if old.is_none() && !panel.view.selection.is_empty() {
-        offered_ui(ui, panel);
+    let typed = panel.view.draft.text.trim();
+    // A class that is to be renamed may be joined with one that is there.
+    let is_offered = match old {
+        Some(old) => !typed.is_empty() && typed != old,
+        None => !panel.view.selection.is_empty(),
+    };
+    if is_offered {
+        offered_ui(ui, panel, old);
     }
     let mut name = panel.view.draft.text.trim().to_owned();
     let selected = panel.view.selection.ids();
@@ -60,8 +66,8 @@ pub(super) fn class_name_ui(ui: &mut Ui, panel: &mut Panel<'_>, old: Option<&str
             None => !exists || !selected.is_empty(),
         };
     let verb = match (old, exists) {
-        (Some(_), true) => "Merge",
-        (Some(_), false) => "Rename",
+        (Some(old), true) if old != name => "Merge",
+        (Some(_), _) => "Rename",
         (None, true) if !selected.is_empty() => "Label them",
         (None, _) => "Create",
     };
@@ -83,14 +89,14 @@ pub(super) fn class_name_ui(ui: &mut Ui, panel: &mut Panel<'_>, old: Option<&str
     close
 }
 
-/// The classes whose names have what is typed; a press takes one over into the field.
-fn offered_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+/// The classes but `old` whose names have what is typed; a press takes one over into the field.
+fn offered_ui(ui: &mut Ui, panel: &mut Panel<'_>, old: Option<&str>) {
     let filter = NameFilter::new(&panel.view.draft.text);
     let classes = panel.classes();
     let mut taken = None;
     ScrollArea::vertical().id_salt("offered").max_height(room(ui, OFFERED)).auto_shrink([false, true]).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
-            for class in classes.iter().filter(|class| filter.fits(class)).take(MOST) {
+            for class in classes.iter().filter(|class| filter.fits(class) && Some(class.as_str()) != old).take(MOST) {
                 if chip_ui(ui, class, panel.colour(class), "Press to take this class").clicked() {
                     taken = Some(class.clone());
                 }

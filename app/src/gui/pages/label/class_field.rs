@@ -23,6 +23,8 @@ pub struct ClassField {
     pub completion: usize,
     /// Whether the field takes the focus in the next frame.
     pub(super) wants_focus: bool,
+    /// Whether Enter came in the same frame as the letters that begin the text.
+    enters: bool,
     /// Whether any widget had the focus in the last frame in which the page read keys.
     pub(super) had_focus: bool,
 }
@@ -49,6 +51,15 @@ fn typed(ui: &Ui, taken: &[&str]) -> Option<String> {
     })
 }
 
+/// Whether Enter comes after the last letter of this frame.
+fn ends_with_enter(ui: &Ui) -> bool {
+    ui.input(|input| {
+        let is_enter = |event: &Event| matches!(event, Event::Key { key: Key::Enter, pressed: true, .. });
+        let last = |is: &dyn Fn(&Event) -> bool| input.events.iter().rposition(is);
+        last(&is_enter) > last(&|event| matches!(event, Event::Text(_)))
+    })
+}
+
 impl ClassField {
     /// Whether typing begins: with a letter that is not `taken`, with `/`, or with Tab where no
     /// widget has the focus.
@@ -60,8 +71,10 @@ impl ClassField {
         if let Some(focused) = focused.filter(|_| tab) {
             ui.memory_mut(|memory| memory.surrender_focus(focused));
         }
+        let enters = ends_with_enter(ui);
         let Some(text) = (if tab { Some(String::new()) } else { typed(ui, taken) }) else { return false };
         (self.text, self.completion, self.wants_focus) = (text, 0, true);
+        self.enters = enters && !tab && pressed(ui, Key::Enter);
         true
     }
 
@@ -79,12 +92,10 @@ impl ClassField {
 /// took. Enter enters it; with `leaving`, moving the focus away does so too.
 pub(in crate::gui::pages) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mut ClassField, leaving: bool) -> Option<(String, usize)> {
     let id = Id::unique("class typed");
-    let wants_focus = std::mem::take(&mut field.wants_focus);
-    let begun = field.text.trim().to_owned();
-    let mut offers = Vec::new();
-    if !begun.is_empty() {
-        offers = offered(&panel.classes(), &begun);
-    }
+    let (wants_focus, enters) = (std::mem::take(&mut field.wants_focus), std::mem::take(&mut field.enters));
+    let mut begun = field.text.trim().to_owned();
+    let of_begun = |begun: &str| if begun.is_empty() { Vec::new() } else { offered(&panel.classes(), begun) };
+    let mut offers = of_begun(&begun);
     let is_writing = ui.memory(|memory| memory.has_focus(id));
     if is_writing {
         let moves = [(Key::ArrowDown, 1), (Key::ArrowUp, -1), (Key::Tab, 1)];
@@ -108,7 +119,10 @@ pub(in crate::gui::pages) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mu
     let response = ui.add(edit.desired_width(f32::INFINITY));
     response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Class"));
     if response.changed() {
+        // Enter may come in the same frame as the last letter, and means what is written then.
         field.completion = 0;
+        begun = field.text.trim().to_owned();
+        offers = of_begun(&begun);
     }
     let mut chosen = None;
     if is_writing {
@@ -123,9 +137,14 @@ pub(in crate::gui::pages) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mu
             }
         }
     }
-    if response.lost_focus() {
-        // These keys ended the typing and are consumed, so that they have no other effect.
-        let (enter, escape) = (pressed(ui, Key::Enter), pressed(ui, Key::Escape));
+    // In a slow frame the focus may come and go.
+    let came_and_went =
+        wants_focus && !response.has_focus() && ui.input(|input| input.key_pressed(Key::Enter) || input.key_pressed(Key::Escape));
+    if response.lost_focus() || came_and_went || enters {
+        // These keys ended the typing and are consumed, so that they have no other effect; so are
+        // letters of this frame, which would begin another class.
+        let (enter, escape) = (pressed(ui, Key::Enter) || enters, pressed(ui, Key::Escape));
+        ui.input_mut(|input| input.events.retain(|event| !matches!(event, Event::Text(_))));
         if enter || leaving && !escape {
             // Without Enter the text counts as typed, not as completed.
             let is_left = !enter && field.completion == 0;
