@@ -117,6 +117,10 @@ impl App {
             Action::AskCluster if self.desk.collection().is_some() => self.view.open(Modal::AskCluster),
             Action::AskCluster => self.view.toasts.note(NO_COLLECTION),
             Action::Show(page) => {
+                if page != self.view.page {
+                    // What is typed next is meant for that page.
+                    ctx.memory_mut(|memory| memory.stop_text_input());
+                }
                 self.turn_to(page);
                 if page == Page::Label {
                     self.pages.label.reviews = false;

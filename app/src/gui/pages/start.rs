@@ -94,7 +94,7 @@ impl PageUi for StartView {
                     for words in [
                         "It learns from your folders, labels, captions and corrections, in one pass over the images, and can forget.",
                         "It recognises what it has seen examples of, and shows the pieces of your own images that made the answer.",
-                        "It finds images by your own words. An image without a caption, a class or a telling name cannot be found by words.",
+                        "It finds images by your words in captions, classes and names, and by the things that its small network knows; other words find nothing.",
                         "Smooth, blurred or very dark images give it little to go by.",
                     ] {
                         ui.horizontal_top(|ui| {
