@@ -8,6 +8,7 @@ use tessera_core::library::event::UserLabel;
 
 use super::recognised_folder::{FolderTable, folder_ui};
 use super::truth::Truth;
+use super::unknown;
 use crate::command::{Command, ImageQuery};
 use crate::gui::actions::Action;
 use crate::gui::class_picker::{class_menu, class_picker_ui};
@@ -394,7 +395,10 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
             ui.label(if unknown.is_some() { format!("If it is of one of its classes, {best}: {sure}") } else { sure })
                 .on_hover_text("How often an answer with such a lead was right on objects that it had not seen");
             confidence_ui(ui, recognition.confidence, unknown.is_some());
-            if recognition.by == "this library" && !recognition.metrics.unknown_curve.is_empty() {
+            if recognition.metrics.unknown_curve.is_empty() {
+                let words = RichText::new("It cannot tell yet what is of none of its classes.").small();
+                ui.label(words.color(ui.visuals().warn_fg_color)).on_hover_text(unknown::FEW);
+            } else if recognition.by == "this library" {
                 let link = ui.link(RichText::new("When is an image unknown?").small());
                 if link.on_hover_text("What is answered and what is right, on the page Train").clicked() {
                     panel.requests.push(Request::TurnTo(Page::Train));

@@ -9,6 +9,8 @@ use tessera_core::eval::report::Report;
 use crate::gui::panel::Panel;
 use crate::gui::theme;
 
+/// What it takes to tell that an image is of none of the classes.
+pub(super) const FEW: &str = "It takes three classes and 40 judged images to tell what images of other classes look like.";
 /// The height of the curve, and the room for words above it, at its left and below.
 const HEIGHT: f32 = 190.0;
 const ABOVE: f32 = 24.0;
@@ -22,11 +24,10 @@ pub(super) fn unknown_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Report) {
     let weak = |words: &str| RichText::new(words).small().weak();
     let curve = &report.unknown_curve;
     if curve.is_empty() {
-        let few = "It takes three classes and 40 judged images to tell what images of other classes look like.";
         // An older version kept no curve.
         let old = "The images were judged when no bar could be chosen: judge the recogniser again to see what bars do.";
         let is_old = report.classes.len() >= 3 && report.judged.len() >= UnknownCurve::FEWEST;
-        ui.label(weak(if is_old { old } else { few }));
+        ui.label(weak(if is_old { old } else { FEW }));
         reset_ui(ui, panel);
         return;
     }
