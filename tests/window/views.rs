@@ -86,7 +86,7 @@ const VIEWS: &[Visit] = &[
     Visit { name: "similar", go: similar, empty: "No images yet", full: "Recall" },
     Visit { name: "map", go: map, empty: "No images yet", full: "Map of" },
     Visit { name: "clusters", go: clusters, empty: "No images yet", full: "tried" },
-    Visit { name: "hits", go: search, empty: "No memory of this yet", full: "No memory of this yet" },
+    Visit { name: "hits", go: search, empty: "Nothing answers", full: "Nothing answers" },
     Visit { name: "settings", go: |w| modal(w, Modal::Settings), empty: "Appearance", full: "Appearance" },
     Visit { name: "history", go: |w| modal(w, Modal::History), empty: "Nothing was done yet", full: "Import" },
     Visit { name: "log", go: |w| modal(w, Modal::Log), empty: "Log", full: "Log" },

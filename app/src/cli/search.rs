@@ -141,6 +141,10 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     if !guessed.is_empty() {
         out.note(&format!("No caption, class or name has the word {}: the network guesses where it is seen.", guessed.join(", ")));
     }
+    let often_seen = if is_scored { session.often_seen(library, &answer) } else { Vec::new() };
+    if !often_seen.is_empty() {
+        out.note(&format!("Seen in many images here: {}.", often_seen.join(", ")));
+    }
     let pair = library.words_network()?.filter(|_| library.has_learned_features() && !wanted.query.is_empty());
     if let Some(pair) = pair.as_ref().filter(|pair| pair.name.is_none()) {
         let words = "This library finds images by what they look like with a pair of encoders that is not here";

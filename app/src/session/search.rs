@@ -15,6 +15,9 @@ use super::Session;
 use super::reference::ReferenceImage;
 pub use tessera_core::library::search::{Engine, Found, ReadWord, SearchAnswer, SearchHit};
 
+/// Words of what is often seen, at most.
+const OFTEN_SEEN: usize = 12;
+
 /// A search: the query and its limits.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
@@ -80,6 +83,11 @@ impl Session {
     pub fn guessable_words(&self, library: &Library, query: &TextQuery, some: &[String]) -> Vec<String> {
         let guessable = library.guessable(query);
         some.iter().filter(|word| guessable.contains(*word)).cloned().collect()
+    }
+
+    /// Where nothing answers, words of what the network sees in many images.
+    pub fn often_seen(&self, library: &Library, answer: &SearchAnswer) -> Vec<String> {
+        if answer.found.is_empty() { library.often_guessed(OFTEN_SEEN) } else { Vec::new() }
     }
 
     /// The words of a query that no text of the library contains.

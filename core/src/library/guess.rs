@@ -1,5 +1,5 @@
 //! Guessed words: images without the words of a query are found by the nouns of the classes that
-//! the network takes them for, with a low weight.
+//! the network takes them for, with a low weight; also where a noun is spelled nearly so.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
@@ -10,12 +10,12 @@ use super::draft::{Acts, Draft};
 use super::event::{Change, EventId, Field, Swap};
 use super::features::row_or_anew;
 use super::glimpse::Glimpse;
+use super::models::caption_memory::OtherWords;
 use super::state::Image;
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::network::{CLASSES, Network};
-use crate::text::hashing::{Stemming, stem};
-use crate::text::{TextQuery, words};
+use crate::text::{NearWord, TextIndex, TextKey, TextQuery, form, words};
 
 /// The least probability of a guess.
 const LEAST: f64 = 0.02;
@@ -42,17 +42,27 @@ pub struct GuessedWord {
 }
 
 /// The classes by their nouns' last words, which say what things are: a mountain bike is a bike.
-static BY_STEM: LazyLock<HashMap<String, Vec<usize>>> = LazyLock::new(|| {
+static BY_FORM: LazyLock<HashMap<String, Vec<usize>>> = LazyLock::new(|| {
     let mut all: HashMap<String, Vec<usize>> = HashMap::new();
     for class in 0..CLASSES {
         for noun in nouns(class) {
             if let Some(last) = words(noun).last() {
-                let of = all.entry(stem(&last, Stemming::English)).or_default();
+                let of = all.entry(form(&last)).or_default();
                 if of.last() != Some(&class) {
                     of.push(class);
                 }
             }
         }
+    }
+    all
+});
+
+/// The same words as they are spelled: a text for each class.
+static SPELLED: LazyLock<TextIndex> = LazyLock::new(|| {
+    let mut all = TextIndex::default();
+    for class in 0..CLASSES {
+        let last: Vec<String> = nouns(class).iter().filter_map(|noun| words(noun).last()).collect();
+        all.insert(TextKey { item: ItemId(class as u32), part: 0 }, &last.join(" "));
     }
     all
 });
@@ -69,8 +79,8 @@ fn first_noun(class: usize) -> &'static str {
 static BY_NOUN: LazyLock<HashMap<Vec<String>, Vec<usize>>> = LazyLock::new(|| {
     let mut all: HashMap<Vec<String>, Vec<usize>> = HashMap::new();
     for class in 0..CLASSES {
-        for stems in nouns(class).iter().map(|noun| stems(words(noun))).filter(|stems| stems.len() > 1) {
-            let of = all.entry(stems).or_default();
+        for forms in nouns(class).iter().map(|noun| forms(words(noun))).filter(|forms| forms.len() > 1) {
+            let of = all.entry(forms).or_default();
             if of.last() != Some(&class) {
                 of.push(class);
             }
@@ -82,8 +92,8 @@ static BY_NOUN: LazyLock<HashMap<Vec<String>, Vec<usize>>> = LazyLock::new(|| {
 /// The words of the longest noun.
 static LONGEST: LazyLock<usize> = LazyLock::new(|| BY_NOUN.keys().map(Vec::len).max().unwrap_or(1));
 
-fn stems(words: impl Iterator<Item = String>) -> Vec<String> {
-    words.map(|word| stem(&word, Stemming::English)).collect()
+fn forms(words: impl Iterator<Item = String>) -> Vec<String> {
+    words.map(|word| form(&word)).collect()
 }
 
 /// Words of a query that stand for classes of the network.
@@ -95,11 +105,11 @@ struct Noun<'a> {
 /// The nouns of the network in some words: the longest that begins at each, in full, or else a
 /// word that ends one; other words are left out.
 fn nouns_in(asked: &[String]) -> Vec<Noun<'_>> {
-    let stems = stems(asked.iter().cloned());
+    let forms = forms(asked.iter().cloned());
     let (mut found, mut at) = (Vec::new(), 0);
     while at < asked.len() {
-        let in_full = |end: usize| Some((end, BY_NOUN.get(&stems[at..end])?));
-        let noun = (at + 2..=asked.len().min(at + *LONGEST)).rev().find_map(in_full).or_else(|| Some((at + 1, BY_STEM.get(&stems[at])?)));
+        let in_full = |end: usize| Some((end, BY_NOUN.get(&forms[at..end])?));
+        let noun = (at + 2..=asked.len().min(at + *LONGEST)).rev().find_map(in_full).or_else(|| Some((at + 1, BY_FORM.get(&forms[at])?)));
         let end = noun.map_or(at + 1, |(end, _)| end);
         found.extend(noun.map(|(_, classes)| Noun { words: &asked[at..end], classes }));
         at = end;
@@ -154,9 +164,8 @@ impl Library {
     /// The words that are guessed for an image, the likeliest first, without those that the user
     /// rejected for it; none that is not in memory ([`Library::load_glimpses`]).
     pub fn guesses(&self, image: &Image) -> Vec<Guess> {
-        let classes = self.glimpse(image).into_iter().flat_map(Glimpse::classes).filter(|(_, chance)| *chance >= LEAST);
-        let guess = |(class, chance)| Guess { noun: first_noun(class).to_owned(), chance };
-        classes.map(guess).filter(|guess| !image.no_guesses.contains(&guess.noun)).collect()
+        let classes = self.glimpse(image).into_iter().flat_map(|glimpse| allowed(image, glimpse));
+        classes.map(|(class, chance)| Guess { noun: first_noun(class).to_owned(), chance }).collect()
     }
 
     /// The words of a query that are guessed for an image, in their order.
@@ -173,6 +182,29 @@ impl Library {
         let words: BTreeSet<String> = nouns_of(&asked).0.iter().flat_map(|noun| noun.words).cloned().collect();
         let is_seen = || self.extraction.cells.is_some() && self.state.images().any(|image| self.glimpse(image).is_some());
         if words.is_empty() || !is_seen() { BTreeSet::new() } else { words }
+    }
+
+    /// The `n` nouns that are guessed for most images, the most first. O(images).
+    pub fn often_guessed(&self, n: usize) -> Vec<String> {
+        let images = self.images_by_guess();
+        let mut classes: Vec<usize> = (0..CLASSES).filter(|class| images[*class] > 0.0).collect();
+        classes.sort_by(|a, b| images[*b].total_cmp(&images[*a]));
+        let mut nouns: Vec<String> = Vec::new();
+        for noun in classes.into_iter().map(first_noun) {
+            if nouns.len() < n && !nouns.iter().any(|other| other == noun) {
+                nouns.push(noun.to_owned());
+            }
+        }
+        nouns
+    }
+
+    /// For each class of the network, the number of images that it is guessed for: the sum of its
+    /// probabilities in them.
+    fn images_by_guess(&self) -> Vec<f64> {
+        let mut images = vec![0.0; CLASSES];
+        let guesses = self.state.images().filter_map(|image| Some(allowed(image, self.glimpse(image)?)));
+        guesses.flatten().for_each(|(class, chance)| images[class] += chance);
+        images
     }
 
     /// The `k` images with the most of a query guessed, the most first, with what that adds to
@@ -201,10 +233,49 @@ impl Library {
     }
 }
 
+/// What may be guessed in a library, beside the words of its texts.
+pub(super) struct Guessable<'a> {
+    library: &'a Library,
+    /// The words of the query that may be guessed.
+    words: BTreeSet<String>,
+}
+
+impl<'a> Guessable<'a> {
+    pub(super) fn of(library: &'a Library, query: &TextQuery) -> Self {
+        Self { library, words: library.guessable(query) }
+    }
+}
+
+impl OtherWords for Guessable<'_> {
+    fn knows(&self, word: &str) -> bool {
+        self.words.contains(word)
+    }
+
+    /// Nouns of what is guessed for some image, those of most images first. O(nouns + images).
+    fn near(&self, word: &str) -> Vec<NearWord> {
+        let near = SPELLED.near(word, 1);
+        if near.is_empty() {
+            return near;
+        }
+        let images = self.library.images_by_guess();
+        let with_images = |near: NearWord| {
+            let of: f64 = BY_FORM.get(&form(&near.word))?.iter().map(|class| images[*class]).sum();
+            (of > 0.0).then_some(NearWord { texts: of.ceil() as usize, ..near })
+        };
+        let mut near: Vec<NearWord> = near.into_iter().filter_map(with_images).collect();
+        near.sort_by_key(|near| std::cmp::Reverse(near.texts));
+        near
+    }
+}
+
+/// The classes that are guessed for an image, the likeliest first, with their probabilities.
+fn allowed(image: &Image, glimpse: &Glimpse) -> impl Iterator<Item = (usize, f64)> {
+    glimpse.classes().filter(|(class, chance)| *chance >= LEAST && !image.no_guesses.contains(first_noun(*class)))
+}
+
 fn guessed(library: &Library, image: &Image, nouns: &[Noun<'_>], n_words: usize) -> Vec<GuessedWord> {
     let Some(glimpse) = library.glimpse(image) else { return Vec::new() };
-    let allowed: Vec<(usize, f64)> =
-        glimpse.classes().filter(|(class, chance)| *chance >= LEAST && !image.no_guesses.contains(first_noun(*class))).collect();
+    let allowed: Vec<(usize, f64)> = allowed(image, glimpse).collect();
     let word = |noun: &Noun<'_>| {
         let mut meant = allowed.iter().filter(|(class, _)| noun.classes.contains(class));
         // The most probable class comes first.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::Library;
 use super::event::Reward;
-use super::guess::GuessedWord;
+use super::guess::{Guessable, GuessedWord};
 use super::looks::{LookAlike, LookQuery};
 use super::models::caption_memory::{AskedWord, CANDIDATES, Question, ReadAs, RecallHit, words_of};
 use super::state::Image;
@@ -290,10 +290,9 @@ fn sort(query: &LibraryQuery, found: &mut [Found]) {
 
 impl Library {
     /// Prepares a query for the caption memory. A word that no text has is not corrected where the
-    /// network may guess it.
+    /// network may guess it, and may be corrected to one that it guesses.
     pub fn ask<'a>(&'a self, text: &'a TextQuery) -> Question<'a> {
-        let guessable = self.guessable(text);
-        self.caption_memory().ask_knowing(self.words(), text, &|word| guessable.contains(word))
+        self.caption_memory().ask_with(self.words(), text, &Guessable::of(self, text))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Guessed words: found, told apart, rejected, undone, and gone with the switch.
 
 use tessera_core::library::guess::Guess;
-use tessera_core::library::search::{LibraryQuery, SearchHit, search};
+use tessera_core::library::search::{LibraryQuery, SearchHit, answer, search};
 use tessera_core::text::TextQuery;
 
 use super::learned::open_learned;
@@ -41,6 +41,36 @@ fn nouns_are_guessed_in_full() {
         assert_eq!(guessed.len(), 1, "{guessed:?}");
         assert!((guessed[0].value - 0.05 * guessed[0].guess.chance).abs() < 1e-12, "all words of the query stand for it");
     }
+}
+
+/// A noun that no text has is found though it is misspelled, and said to be read as another.
+#[test]
+fn misspelled_nouns_are_guessed() {
+    let place = Place::new(&NAMES);
+    let library = open_learned(&place);
+    place.import(&library);
+    found(&library, "nothing");
+    let often = hold(&library).often_guessed(usize::MAX);
+    assert!(hold(&library).often_guessed(3).iter().eq(often.iter().take(3)), "the first of one list");
+    let last = |noun: &String| noun.split([' ', '-']).next_back().map(str::to_owned);
+    let nouns: Vec<String> = often.iter().filter_map(last).filter(|last| last.len() >= 6).collect();
+    assert!(!nouns.is_empty());
+    for noun in nouns {
+        // Two letters in the middle have changed places.
+        let mut wrong: Vec<char> = noun.chars().collect();
+        wrong.swap(2, 3);
+        let wrong: String = wrong.into_iter().collect();
+        if wrong == noun || !hold(&library).guessable(&TextQuery::parse(&wrong)).is_empty() {
+            continue;
+        }
+        let read = answer(&hold(&library), &LibraryQuery::words(TextQuery::parse(&wrong), 10));
+        assert!(read.asked[0].is_corrected() && read.asked[0].readings[0].word != wrong, "{noun}: {:?}", read.asked);
+        let meant = &read.asked[0].readings[0].word;
+        let right = found(&library, meant);
+        assert!(!read.hits.is_empty() && read.hits.len() == right.len(), "{wrong} is read as {meant}");
+        assert!(read.hits.iter().zip(&right).all(|(read, right)| (read.image, read.score) == (right.image, right.score)));
+    }
+    assert!(found(&library, "qwrtzpsdfg").is_empty(), "nothing is like it");
 }
 
 #[test]

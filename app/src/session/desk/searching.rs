@@ -269,6 +269,7 @@ impl Searching {
             let in_other_forms = session.words_in_other_forms(&answer, &unknown, wanted.engine);
             unknown.retain(|word| !in_other_forms.iter().any(|(other, _)| other == word));
             let did_you_mean = did_you_mean(&text, &answer).filter(|_| wanted.engine == Engine::Memory);
+            let often_seen = session.often_seen(library, &answer);
             let completions = session.complete(library, &text, COMPLETIONS);
             let SearchRequest { like, by, engine, .. } = wanted;
             // They are offered beside an image to resemble.
@@ -288,6 +289,7 @@ impl Searching {
                 found: Arc::new(answer.found),
                 hits: answer.hits,
                 did_you_mean,
+                often_seen,
                 readings,
                 completions,
                 memories: library.words().memories(),

@@ -98,6 +98,8 @@ pub struct Hits {
     pub hits: Vec<SearchHit>,
     /// What was probably meant, where a word is in no text.
     pub did_you_mean: Option<String>,
+    /// Where nothing answers, words of what the network sees in many images.
+    pub often_seen: Vec<String>,
     /// All words that the words of the query are read as, which are marked in texts.
     pub readings: Vec<String>,
     /// How the text may go on.

@@ -35,6 +35,9 @@ const BELOW: f32 = 70.0;
 const PADDING: f32 = 8.0;
 /// Images before and behind those on the screen that are got along with them.
 const AROUND: usize = 60;
+/// The most room for words that are offered where nothing answers, and the gap above them.
+const OFFERED: f32 = 480.0;
+const GAP: f32 = 16.0;
 /// The size of a thumb button, with the gap to the next one.
 const THUMB: Vec2 = vec2(46.0, 18.0);
 
@@ -232,17 +235,32 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
     let is_filtered = !panel.view.shown.scopes.is_empty();
     let words = if is_filtered {
         "Nothing among what is shown answers; take filters off to search in all images"
+    } else if !hits.often_seen.is_empty() {
+        "No caption, class or name of a file has it, and the network sees nothing that is called so in any image"
     } else if hits.memories == 0 {
         "No class or name of a file has it, and there are no captions yet: write one under an image, or read a file of captions (File menu)"
     } else {
         "Images are found by the words of their captions, classes and names; \"two words\" in quotes must stand together, -word must not be there"
     };
-    nothing_ui(ui, if is_filtered { "Nothing here answers" } else { "No memory of this yet" }, words);
+    nothing_ui(ui, if is_filtered { "Nothing here answers" } else { "Nothing answers" }, words);
     if is_filtered {
         ui.vertical_centered(|ui| {
             if ui.button("Search in all images").clicked() {
                 panel.view.shown.scopes.clear();
             }
+        });
+    } else if !hits.often_seen.is_empty() {
+        ui.add_space(GAP);
+        ui.vertical_centered(|ui| {
+            ui.set_max_width(OFFERED);
+            ui.label(RichText::new("Seen in many images here:").weak());
+            ui.horizontal_wrapped(|ui| {
+                for noun in &hits.often_seen {
+                    if ui.link(noun).on_hover_text("Search for this instead").clicked() {
+                        panel.ask(Command::Search(noun.clone()));
+                    }
+                }
+            });
         });
     }
 }

@@ -8,5 +8,5 @@ mod sources;
 
 pub use memory::{CaptionMemory, options, words_of};
 pub use question::{CANDIDATES, Question, RecallExplanation, RecallHit, Weighed, WordTerm};
-pub use reading::{AskedWord, ReadAs, Reading};
+pub use reading::{AskedWord, OtherWords, ReadAs, Reading};
 pub use sources::MemorySource;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rayon::prelude::*;
 
 use super::memory::{CaptionMemory, words_of};
-use super::reading::{AskedWord, ReadAs, Reading};
+use super::reading::{AskedWord, OtherWords, ReadAs, Reading};
 use super::sources::MemorySource;
 use crate::cmt::TreePath;
 use crate::ids::ItemId;
@@ -119,13 +119,12 @@ const TAUGHT: f64 = 0.5;
 impl CaptionMemory {
     /// Prepares a query, with `index` for how words are read and for the names of files.
     pub fn ask<'a>(&'a self, index: &'a Words, query: &'a TextQuery) -> Question<'a> {
-        self.ask_knowing(index, query, &|_| false)
+        self.ask_with(index, query, &())
     }
 
-    /// As [`CaptionMemory::ask`], where words that `knows` admits are not corrected though no text
-    /// has them.
-    pub fn ask_knowing<'a>(&'a self, index: &'a Words, query: &'a TextQuery, knows: &dyn Fn(&str) -> bool) -> Question<'a> {
-        let asked = self.read(query, index, knows);
+    /// As [`CaptionMemory::ask`], where images can be found by other words, too.
+    pub fn ask_with<'a>(&'a self, index: &'a Words, query: &'a TextQuery, other: &dyn OtherWords) -> Question<'a> {
+        let asked = self.read(query, index, other);
         let is_there = |one: &&AskedWord| one.readings.iter().any(|reading| index.knows(&reading.word));
         let n_there = asked.iter().filter(is_there).count() as u32;
         let weight = |reading: &Reading| 1.0 + self.forest.learned_weight(feature(&reading.word));

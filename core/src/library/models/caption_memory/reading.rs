@@ -47,6 +47,26 @@ pub struct AskedWord {
     pub meant: Option<String>,
 }
 
+/// Words by which images can be found though no text of the library has them.
+pub trait OtherWords {
+    /// Whether a word needs no correction.
+    fn knows(&self, word: &str) -> bool;
+    /// The words with the fewest errors of spelling between them and one that nothing has, the
+    /// likeliest first.
+    fn near(&self, word: &str) -> Vec<NearWord>;
+}
+
+/// No other words.
+impl OtherWords for () {
+    fn knows(&self, _: &str) -> bool {
+        false
+    }
+
+    fn near(&self, _: &str) -> Vec<NearWord> {
+        Vec::new()
+    }
+}
+
 /// How many times as many texts have a word that may have been meant as one that is there, with
 /// one error of spelling between them, and with two.
 const MORE_TEXTS: [usize; 2] = [20, 100];
@@ -61,10 +81,10 @@ const CORRECTION_SHARE: f64 = 0.6;
 const OTHER_SHARE: f64 = 0.4;
 
 impl CaptionMemory {
-    /// How the words of a query are read, each once. `knows` says which words need no correction
-    /// though no text has them. Words that only lessons have are read like unknown ones: answers
+    /// How the words of a query are read, each once. Words of `other` need no correction, and may be
+    /// what was meant where fewer errors lead to them than to the words of texts. Words that only lessons have are read like unknown ones: answers
     /// to what was typed wrongly are rewarded, too. O(words of the library) for such a word.
-    pub(super) fn read(&self, query: &TextQuery, index: &Words, knows: &dyn Fn(&str) -> bool) -> Vec<AskedWord> {
+    pub(super) fn read(&self, query: &TextQuery, index: &Words, other: &dyn OtherWords) -> Vec<AskedWord> {
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         let mut asked: Vec<AskedWord> = Vec::new();
         let taught: BTreeSet<String> = self.rewards.keys().flat_map(|(_, query)| words(query)).collect();
@@ -75,8 +95,8 @@ impl CaptionMemory {
         };
         for written in query.words.iter() {
             *counts.entry(written).or_default() += 1;
-            let (readings, is_known) = whole(written, index, knows);
-            let meant = if taught.contains(written) || knows(written) { None } else { meant(written, &readings, index) };
+            let (readings, is_known) = whole(written, index, other);
+            let meant = if taught.contains(written) || other.knows(written) { None } else { meant(written, &readings, index) };
             ask(written, readings, is_known || taught.contains(written), meant);
         }
         for written in query.phrases.iter().flatten() {
@@ -97,9 +117,9 @@ impl CaptionMemory {
             );
             // A beginning that is a word itself, or that no word has, is looked for as a word.
             if completed.is_empty() || index.knows(prefix) || taught.contains(prefix) {
-                let (readings, is_known) = whole(prefix, index, knows);
+                let (readings, is_known) = whole(prefix, index, other);
                 let is_finished = completed.iter().all(|word| form(word) == form(prefix));
-                let is_doubted = is_finished && !taught.contains(prefix) && !knows(prefix);
+                let is_doubted = is_finished && !taught.contains(prefix) && !other.knows(prefix);
                 let meant = if is_doubted { meant(prefix, &readings, index) } else { None };
                 ask(prefix, readings, is_known || taught.contains(prefix), meant);
             } else {
@@ -117,15 +137,20 @@ impl CaptionMemory {
 }
 
 /// The readings of a finished word, and whether a text has one of them.
-fn whole(written: &str, index: &Words, knows: &dyn Fn(&str) -> bool) -> (Vec<Reading>, bool) {
+fn whole(written: &str, index: &Words, other: &dyn OtherWords) -> (Vec<Reading>, bool) {
     let forms = index.forms(written).into_iter().take(FORMS);
     let forms = forms.map(|word| Reading { word, how: ReadAs::Form, share: FORM_SHARE });
-    if index.knows(written) || knows(written) {
+    if index.knows(written) || other.knows(written) {
         return (std::iter::once(Reading::written(written)).chain(forms).collect(), true);
     }
     let mut readings: Vec<Reading> = forms.collect();
     if readings.is_empty() {
-        for near in index.near(written, 1).into_iter().take(CORRECTIONS) {
+        let (mut near, others) = (index.near(written, 1), other.near(written));
+        let errors = |some: &[NearWord]| some.first().map_or(usize::MAX, |near| near.errors);
+        if errors(&others) < errors(&near) {
+            near = others;
+        }
+        for near in near.into_iter().take(CORRECTIONS) {
             let share = if readings.is_empty() { CORRECTION_SHARE } else { OTHER_SHARE };
             readings.push(Reading { word: near.word, how: ReadAs::Corrected, share });
         }
