@@ -10,6 +10,7 @@ use tessera::gui::dialogs::{Dialogs, Purpose, Scripted, Wants};
 use tessera::gui::listing::Scope;
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
+use tessera::session::desk::view::{Notice, Tone};
 use tessera_core::library::event::UserLabel;
 
 use crate::keys::{selected, small};
@@ -144,6 +145,26 @@ fn undo_stands_on_the_notice_of_the_newest_act_only() {
     world.until("both are undone", |app| app.desk().state().unwrap().image(id).unwrap().label() == Some("ant"));
     world.rest();
     assert!(!told(&mut world, "Labelled") && told(&mut world, "Undone"));
+}
+
+#[test]
+fn notices_stand_beside_what_one_works_with() {
+    let mut world = small();
+    world.harness.set_size(egui::vec2(800.0, 600.0));
+    let id = world.state().images().next().unwrap().id;
+    world.run(Command::Label(vec![id], UserLabel::Class("bee".into())));
+    world.until("it is labelled", |app| app.desk().state().unwrap().image(id).unwrap().label() == Some("bee"));
+    world.rest();
+    let rect = |world: &World, words: &str| world.harness.get_by_label(words).rect();
+    assert!((rect(&world, "Undo").center().y - rect(&world, "Log").center().y).abs() < 4.0, "in the bar");
+    let long = "this could not be done, for a reason that takes many words".repeat(4);
+    world.harness.state_mut().view_mut().toasts.push(Notice::new(long.clone(), Tone::Problem));
+    world.step();
+    world.step();
+    let (problem, bar) = (rect(&world, &long), rect(&world, "Log"));
+    assert!(problem.bottom() < bar.top() && problem.height() > 30.0, "whole, above the bar: {problem:?}");
+    world.key(Key::Escape);
+    assert!(!world.shows("this could not be done"));
 }
 
 #[test]

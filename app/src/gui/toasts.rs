@@ -1,13 +1,15 @@
-//! Notices at the bottom right: most disappear by themselves, problems stay until they are closed
-//! or, once there was time to read them, an act succeeds.
+//! Notices: short ones stand in the bar at the bottom, in the place of what is told there, and
+//! disappear by themselves. Problems, and others that are too long for it, stand above the bar in a
+//! strip of their own; problems stay until they are closed or, once there was time to read them, an
+//! act succeeds. None lies over anything.
 
 use std::time::{Duration, Instant};
 
-use egui::{Align2, Context, CornerRadius, Frame, Margin, vec2};
+use egui::{Context, CornerRadius, Frame, Label, Margin, RichText, ScrollArea, Stroke, TextStyle, Ui};
 use tessera_core::library::event::EventId;
 
 use super::theme;
-use super::widgets::line;
+use super::widgets::{line, line_of};
 use crate::session::desk::view::{Notice, Tone};
 
 /// How long a short notice stays, and a problem at least.
@@ -18,8 +20,11 @@ const TICK: Duration = Duration::from_millis(500);
 const OLDER: usize = 1;
 /// Notices on the screen at most.
 const MOST: usize = 6;
-/// The height in points from which on the words of a notice scroll.
-const HIGHEST: f32 = 150.0;
+/// The height in points from which on the strip scrolls.
+const HIGHEST: f32 = 130.0;
+/// What frame and buttons of a notice take of its width, and the least width for words beside them.
+const AROUND: f32 = 150.0;
+const LEAST: f32 = 100.0;
 
 /// The notices on the screen, the oldest first.
 #[derive(Default)]
@@ -33,6 +38,8 @@ pub struct Toast {
     /// after them is undone.
     pub earlier: Vec<Notice>,
     since: Instant,
+    /// Whether it stands in the strip, as the bar was painted last.
+    is_in_strip: bool,
 }
 
 impl Toast {
@@ -72,7 +79,7 @@ impl Toasts {
             short -= usize::from(!toast.is_problem());
             stays
         });
-        self.0.push(Toast { notice, earlier, since: now });
+        self.0.push(Toast { notice, earlier, since: now, is_in_strip: false });
         let surplus = self.0.len().saturating_sub(MOST);
         self.0.drain(..surplus);
     }
@@ -113,46 +120,72 @@ impl Toasts {
         self.0.pop();
     }
 
-    /// Paints the notices. `last` is the act that an undo would revert: only its notice offers to
-    /// undo. Returns whether that was pressed.
-    pub fn ui(&mut self, ctx: &Context, last: Option<EventId>) -> bool {
-        let (mut closed, mut undone) = (None, false);
-        if self.0.is_empty() {
-            return false;
-        }
-        let area = egui::Area::new(egui::Id::unique("toasts")).anchor(Align2::RIGHT_BOTTOM, vec2(-14.0, -44.0));
-        area.order(egui::Order::Foreground).show(ctx, |ui| {
-            ui.set_width(380.0);
-            for (i, toast) in self.0.iter().enumerate() {
-                let colour = match toast.notice.tone {
-                    Tone::Done => theme::good(ui),
-                    Tone::Note => theme::accent(ui),
-                    Tone::Problem => ui.visuals().error_fg_color,
-                };
-                let frame = Frame::new()
-                    .fill(ui.visuals().window_fill)
-                    .stroke(egui::Stroke::new(1.0, colour))
-                    .corner_radius(CornerRadius::same(8))
-                    .shadow(ui.visuals().popup_shadow)
-                    .inner_margin(Margin::symmetric(12, 8));
-                frame.show(ui, |ui| {
-                    ui.set_width(354.0);
-                    let words = &toast.notice.words;
-                    let rows = egui::ScrollArea::vertical().id_salt(i).max_height(HIGHEST).auto_shrink([false, true]);
-                    rows.show(ui, |ui| ui.add(egui::Label::new(words).wrap()));
-                    if let [.., before] = toast.earlier.as_slice() {
+    /// Paints the notices that fit into so much of the bar: that of the last act, cut where it must
+    /// be, then the newest. `last` is the act that an undo would revert: only its notice offers to
+    /// undo. Returns whether any is painted, and whether an undo was asked for.
+    pub fn bar_ui(&mut self, ui: &mut Ui, mut room: f32, last: Option<EventId>) -> (bool, bool) {
+        let (mut is_any, mut undone, mut closed) = (false, false, None);
+        let (acts, others): (Vec<usize>, Vec<usize>) = (0..self.0.len()).rev().partition(|i| self.0[*i].notice.undo.is_some());
+        for i in acts.into_iter().chain(others) {
+            let toast = &mut self.0[i];
+            let is_act = toast.notice.undo.is_some();
+            let words = &toast.notice.words;
+            let wanted = line_of(ui, TextStyle::Body, words, f32::INFINITY, ui.visuals().text_color()).size().x;
+            toast.is_in_strip = toast.is_problem() || !is_act && (words.contains('\n') || wanted + AROUND > room);
+            if toast.is_in_strip {
+                continue;
+            }
+            is_any = true;
+            let shown = frame(ui, toast.notice.tone).inner_margin(Margin::symmetric(8, 0)).show(ui, |ui| {
+                ui.scope(|ui| {
+                    ui.set_max_width((room - AROUND).max(LEAST));
+                    line(ui, words);
+                    if let [.., before] = toast.earlier.as_slice()
+                        && ui.available_width() > LEAST
+                    {
                         let more = match toast.earlier.len() {
                             1 => String::new(),
                             n => format!(" ({} more before it)", n - 1),
                         };
-                        line(ui, egui::RichText::new(format!("Before it: {}{more}", before.words)).small().weak());
+                        line(ui, RichText::new(format!("Before it: {}{more}", before.words)).small().weak());
                     }
-                    ui.horizontal(|ui| {
-                        if last.is_some() && toast.notice.undo == last && ui.small_button("Undo").clicked() {
-                            undone = true;
-                        }
+                });
+                if last.is_some() && toast.notice.undo == last && ui.small_button("Undo").clicked() {
+                    undone = true;
+                }
+                if ui.small_button("Close").clicked() {
+                    closed = Some(i);
+                }
+            });
+            room -= shown.response.rect.width() + ui.spacing().item_spacing.x;
+        }
+        if let Some(i) = closed {
+            self.0.remove(i);
+        }
+        (is_any, undone)
+    }
+
+    /// Whether any stands in the strip.
+    pub fn has_strip(&self) -> bool {
+        self.0.iter().any(|toast| toast.is_in_strip)
+    }
+
+    /// Paints the notices of the strip, the newest first.
+    pub fn strip_ui(&mut self, ui: &mut Ui) {
+        let mut closed = None;
+        // It is as high as they are from the first frame on.
+        let rows = ScrollArea::vertical().max_height(HIGHEST).min_scrolled_height(HIGHEST).auto_shrink([false, true]);
+        rows.show(ui, |ui| {
+            for (i, toast) in self.0.iter().enumerate().rev().filter(|(_, toast)| toast.is_in_strip) {
+                let frame = frame(ui, toast.notice.tone).inner_margin(Margin::symmetric(8, 3));
+                frame.show(ui, |ui| {
+                    ui.horizontal_top(|ui| {
+                        ui.vertical(|ui| {
+                            ui.set_width((ui.available_width() - AROUND).max(LEAST));
+                            ui.add(Label::new(&toast.notice.words).wrap());
+                        });
                         if toast.is_problem() && ui.small_button("Copy").clicked() {
-                            ui.copy_text(words.clone());
+                            ui.copy_text(toast.notice.words.clone());
                         }
                         if ui.small_button("Close").clicked() {
                             closed = Some(i);
@@ -164,6 +197,15 @@ impl Toasts {
         if let Some(i) = closed {
             self.0.remove(i);
         }
-        undone
     }
+}
+
+/// A frame in the colour of a tone.
+fn frame(ui: &Ui, tone: Tone) -> Frame {
+    let colour = match tone {
+        Tone::Done => theme::good(ui),
+        Tone::Note => theme::accent(ui),
+        Tone::Problem => ui.visuals().error_fg_color,
+    };
+    Frame::new().stroke(Stroke::new(1.0, colour)).corner_radius(CornerRadius::same(theme::ROUNDING))
 }

@@ -1,20 +1,20 @@
-//! The whole window: bars on top and at the bottom, a page between them, notices and modal windows
-//! in front.
+//! The whole window: bars on top and at the bottom, a page between them, modal windows in front.
 
 use egui::{CentralPanel, Frame, Margin, Panel as Side, Ui};
 
 use super::page::Page;
 use super::pages::{self as page_files, Pages};
 use super::panel::{PageUi, Panel};
-use super::requests::Request;
 use super::widgets::page_frame;
 use super::{bars, modals, theme, viewer};
-use crate::command::Command;
 
 /// Paints the whole window.
 pub(super) fn window_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
     Side::top("top").frame(bar(ui)).show(ui, |ui| bars::top::top_ui(ui, panel));
     Side::bottom("bottom").frame(bar(ui)).show(ui, |ui| bars::bottom::bottom_ui(ui, panel));
+    if panel.view.toasts.has_strip() {
+        Side::bottom("notices").frame(bar(ui)).show(ui, |ui| panel.view.toasts.strip_ui(ui));
+    }
     let central = CentralPanel::default().frame(page_frame(ui));
     if panel.state().is_none() {
         // A model that was loaded answers without a library.
@@ -31,21 +31,14 @@ pub(super) fn window_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
         page.sides_ui(ui, panel);
         central.show(ui, |ui| page.ui(ui, panel));
     }
-    toasts_ui(ui, pages, panel);
+    close_notice(ui, pages, panel);
     drop_ui(ui, panel);
     modals::modals_ui(ui.ctx(), panel);
 }
 
-/// Paints the notices. Escape closes the newest one, unless it has another meaning at the moment.
-fn toasts_ui(ui: &Ui, pages: &Pages, panel: &mut Panel<'_>) {
+/// Closes the newest notice by Escape, unless that has another meaning at the moment.
+fn close_notice(ui: &Ui, pages: &Pages, panel: &mut Panel<'_>) {
     let ctx = ui.ctx();
-    let last = panel.state().and_then(|state| state.history().last()).map(|act| act.id);
-    panel.view.toasts.close_undone(last);
-    // Files that went to the bin after it are put back first.
-    let last = last.filter(|_| panel.state().is_some_and(|state| panel.desk.near_copies().undos_first(state) == 0));
-    if panel.view.toasts.ui(ctx, last) {
-        panel.requests.push(Request::Command(Command::Undo));
-    }
     let is_bare = ctx.memory(|memory| memory.focused().is_none()) && panel.view.modal.is_none() && panel.view.viewer.is_none();
     let is_free = is_bare && pages.label.batch.is_none() && panel.view.toasts.iter().next().is_some();
     if is_free && ctx.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {

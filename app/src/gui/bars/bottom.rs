@@ -1,4 +1,5 @@
-//! The bar at the bottom: the number of images, the memory of pictures, and the running jobs.
+//! The bar at the bottom: short notices, or else the number of images and the memory of pictures;
+//! and the running jobs.
 
 use egui::{Align, Layout, RichText, Ui, vec2};
 
@@ -11,23 +12,14 @@ use crate::session::desk::view::JobView;
 
 /// The least width for a job.
 const LEAST: f32 = 300.0;
+/// The room for the button of the log.
+const LOG: f32 = 60.0;
 
 pub(in crate::gui) fn bottom_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal(|ui| {
-        let (words, hover) = match panel.desk.asked_cluster().is_elsewhere() {
-            true => ("Only questions to your cluster leave this computer", "Python asks the scheduler that you named"),
-            false => ("Nothing leaves this computer", "Tessera has no network code"),
-        };
-        ui.label(RichText::new(words).small().weak()).on_hover_text(hover);
-        if panel.state().is_some() {
-            ui.separator();
-            let words = format!(
-                "{}, {} on screen",
-                count(panel.view.shown.census().images, "image"),
-                bytes((panel.textures.bytes() + panel.pictures.bytes()) as u64)
-            );
-            ui.label(RichText::new(words).small().weak())
-                .on_hover_text("Memory that pictures take on the graphics card; the limit for thumbnails is in the settings");
+        let for_jobs = if panel.desk.jobs().list().is_empty() { 0.0 } else { LEAST };
+        if !notices_ui(ui, panel, ui.available_width() - LOG - for_jobs) {
+            state_ui(ui, panel);
         }
         if ui.small_button("Log").on_hover_text(Action::Log.words().1).clicked() {
             panel.view.open(Modal::Log);
@@ -47,6 +39,38 @@ pub(in crate::gui) fn bottom_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             }
         });
     });
+}
+
+/// Paints the notices that fit into so much room. Returns whether there are any.
+fn notices_ui(ui: &mut Ui, panel: &mut Panel<'_>, room: f32) -> bool {
+    let last = panel.state().and_then(|state| state.history().last()).map(|act| act.id);
+    panel.view.toasts.close_undone(last);
+    // Files that went to the bin after it are put back first.
+    let last = last.filter(|_| panel.state().is_some_and(|state| panel.desk.near_copies().undos_first(state) == 0));
+    let (is_any, is_undone) = panel.view.toasts.bar_ui(ui, room, last);
+    if is_undone {
+        panel.ask(Command::Undo);
+    }
+    is_any
+}
+
+/// What leaves this computer, and what the library and its pictures take.
+fn state_ui(ui: &mut Ui, panel: &Panel<'_>) {
+    let (words, hover) = match panel.desk.asked_cluster().is_elsewhere() {
+        true => ("Only questions to your cluster leave this computer", "Python asks the scheduler that you named"),
+        false => ("Nothing leaves this computer", "Tessera has no network code"),
+    };
+    ui.label(RichText::new(words).small().weak()).on_hover_text(hover);
+    if panel.state().is_some() {
+        ui.separator();
+        let words = format!(
+            "{}, {} on screen",
+            count(panel.view.shown.census().images, "image"),
+            bytes((panel.textures.bytes() + panel.pictures.bytes()) as u64)
+        );
+        ui.label(RichText::new(words).small().weak())
+            .on_hover_text("Memory that pictures take on the graphics card; the limit for thumbnails is in the settings");
+    }
 }
 
 /// A job with its bar, words and buttons; one that has not the bar to itself in short.
