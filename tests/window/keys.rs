@@ -242,6 +242,19 @@ fn the_class_that_is_shown_is_changed_by_keys() {
 }
 
 #[test]
+fn hints_go_when_a_modal_window_opens() {
+    let mut world = small();
+    let hint = Action::Log.words().1;
+    let pos = world.harness.get_by_label("Log").rect().center();
+    world.harness.event(Event::PointerMoved(pos));
+    world.harness.run_steps(8);
+    assert!(world.shows(hint));
+    world.ctrl(Key::Comma);
+    world.step();
+    assert!(world.shows("Usual settings") && !world.shows(hint));
+}
+
+#[test]
 fn letters_live_while_a_button_has_the_keyboard() {
     let mut world = small();
     world.key(Key::Home);

@@ -10,6 +10,18 @@ use super::{bars, modals, theme, viewer};
 
 /// Paints the whole window.
 pub(super) fn window_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
+    // What lies behind a modal window does not see the pointer, so that its hints go.
+    let pointer = panel.view.modal.is_some().then(|| ui.input_mut(|input| std::mem::take(&mut input.pointer)));
+    behind_ui(ui, pages, panel);
+    if let Some(pointer) = pointer {
+        ui.input_mut(|input| input.pointer = pointer);
+    }
+    drop_ui(ui, panel);
+    modals::modals_ui(ui.ctx(), panel);
+}
+
+/// Paints bars and page.
+fn behind_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
     Side::top("top").frame(bar(ui)).show(ui, |ui| bars::top::top_ui(ui, panel));
     Side::bottom("bottom").frame(bar(ui)).show(ui, |ui| bars::bottom::bottom_ui(ui, panel));
     if panel.view.toasts.has_strip() {
@@ -32,8 +44,6 @@ pub(super) fn window_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
         central.show(ui, |ui| page.ui(ui, panel));
     }
     close_notice(ui, pages, panel);
-    drop_ui(ui, panel);
-    modals::modals_ui(ui.ctx(), panel);
 }
 
 /// Closes the newest notice by Escape, unless that has another meaning at the moment.
