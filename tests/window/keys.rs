@@ -255,6 +255,17 @@ fn hints_go_when_a_modal_window_opens() {
 }
 
 #[test]
+fn the_window_waits_to_close_only_while_something_is_going_on() {
+    let mut world = small();
+    world.rest();
+    world.harness.state_mut().view_mut().open(Modal::Quit);
+    world.harness.step();
+    assert_eq!(world.harness.state_mut().view_mut().modal, None);
+    let commands = world.harness.output().viewport_output.values().flat_map(|output| &output.commands);
+    assert!(commands.into_iter().any(|command| *command == egui::ViewportCommand::Close));
+}
+
+#[test]
 fn letters_live_while_a_button_has_the_keyboard() {
     let mut world = small();
     world.key(Key::Home);

@@ -293,8 +293,12 @@ impl App {
         self.pictures.begin(ctx, &self.desk);
     }
 
-    /// Asks for confirmation when the window is closed while jobs are running.
+    /// Asks for confirmation when the window is closed while jobs are running; once they have
+    /// ended, it closes.
     fn leave(&mut self, ctx: &Context) {
+        if self.view.modal == Some(Modal::Quit) && !self.desk.would_lose_work() {
+            self.answer(ctx, Request::Leave);
+        }
         if ctx.input(|input| input.viewport().close_requested()) && self.desk.would_lose_work() && !self.may_leave {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.view.open(Modal::Quit);

@@ -157,7 +157,7 @@ pub(super) fn quit_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
     for waiting in panel.desk.opening().waiting() {
         ui.label(format!("{waiting}: waits until words and pieces are read"));
     }
-    ui.label("What was done so far is saved. Leave now and the rest is not done.");
+    ui.label("The window closes by itself once this is done. Leave now and the rest is not done; what was done so far is saved.");
     ui.horizontal(|ui| {
         if main_button(ui, "Leave").clicked() || ui.input(|input| input.key_pressed(Key::Enter)) {
             panel.requests.push(Request::Leave);
