@@ -75,31 +75,30 @@ pub fn ago(at_ms: i64) -> String {
 
 /// A job: what it does, how far it is, how fast, how long it will take.
 pub fn job(job: &JobView) -> String {
+    let [begin, whole, _] = job_parts(job);
+    format!("{begin} {whole}").trim_end().to_owned()
+}
+
+/// What a job does; how far it is, how fast, how long it will take; and that in fewer words.
+pub fn job_parts(job: &JobView) -> [String; 3] {
     let (stage, done, total) = (stage_of(job), job.snapshot.done, job.snapshot.total);
-    if job.waits {
-        let [done, total] = [done, total].map(|n| grouped(n as usize));
-        return if job.snapshot.total == 0 { format!("{stage}: waits") } else { format!("{stage}: waits at {done} of {total}") };
+    let [n, of] = [done, total].map(|n| grouped(n as usize));
+    if total == 0 && !job.waits {
+        let counted = if done == 0 { String::new() } else { n };
+        return [stage.to_owned(), counted.clone(), counted];
     }
-    if total == 0 {
-        return if done == 0 { stage.to_owned() } else { format!("{stage} {}", grouped(done as usize)) };
+    let begin = format!("{stage}:");
+    if job.waits {
+        let waits = if total == 0 { "waits".to_owned() } else { format!("waits at {n} of {of}") };
+        return [begin, waits.clone(), waits];
     }
     let seconds = job.stage_elapsed.as_secs_f64();
-    let rate = done as f64 / seconds.max(0.1);
-    let rate = match rate {
+    let rate = match done as f64 / seconds.max(0.1) {
         _ if done == 0 || seconds <= 2.0 => String::new(),
         slow if slow < 1.0 => time_left(job),
         rate => format!(", {rate:.0} a second{}", time_left(job)),
     };
-    format!("{stage}: {} of {}{rate}", grouped(done as usize), grouped(total as usize))
-}
-
-/// A job in fewer words: what it does, how far it is, how long it will take.
-pub fn job_in_short(job: &JobView) -> String {
-    let (done, total) = (job.snapshot.done, job.snapshot.total);
-    if job.waits || total == 0 {
-        return self::job(job);
-    }
-    format!("{}: {} %{}", stage_of(job), 100 * done.min(total) / total, time_left(job))
+    [begin, format!("{n} of {of}{rate}"), format!("{} %{}", 100 * done.min(total) / total, time_left(job))]
 }
 
 /// What a job does now.

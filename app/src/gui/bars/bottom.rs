@@ -7,25 +7,29 @@ use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::modal::Modal;
 use crate::gui::panel::Panel;
+use crate::gui::widgets::{line, one_line};
 use crate::gui::words::{self, bytes, count};
 use crate::session::desk::view::JobView;
 
 /// The least width for a job.
 const LEAST: f32 = 300.0;
+/// The least width of the bar in which jobs leave room for what pictures take.
+const WIDE: f32 = 1000.0;
 /// The room for the button of the log.
 const LOG: f32 = 60.0;
 
 pub(in crate::gui) fn bottom_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal(|ui| {
-        let for_jobs = if panel.desk.jobs().list().is_empty() { 0.0 } else { LEAST };
+        let jobs = panel.desk.jobs().list();
+        let for_jobs = if jobs.is_empty() { 0.0 } else { LEAST };
+        let tells_memory = jobs.is_empty() || ui.available_width() >= WIDE;
         if !notices_ui(ui, panel, ui.available_width() - LOG - for_jobs) {
-            state_ui(ui, panel);
+            state_ui(ui, panel, tells_memory);
         }
         if ui.small_button("Log").on_hover_text(Action::Log.words().1).clicked() {
             panel.view.open(Modal::Log);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let jobs = panel.desk.jobs().list();
             let fit = ((ui.available_width() / LEAST) as usize).max(1);
             let (shown, others) = jobs.split_at(fit.min(jobs.len()));
             if !others.is_empty() {
@@ -54,14 +58,14 @@ fn notices_ui(ui: &mut Ui, panel: &mut Panel<'_>, room: f32) -> bool {
     is_any
 }
 
-/// What leaves this computer, and what the library and its pictures take.
-fn state_ui(ui: &mut Ui, panel: &Panel<'_>) {
+/// What leaves this computer; and what the library and its pictures take, if that is told.
+fn state_ui(ui: &mut Ui, panel: &Panel<'_>, tells_memory: bool) {
     let (words, hover) = match panel.desk.asked_cluster().is_elsewhere() {
         true => ("Only questions to your cluster leave this computer", "Python asks the scheduler that you named"),
         false => ("Nothing leaves this computer", "Tessera has no network code"),
     };
     ui.label(RichText::new(words).small().weak()).on_hover_text(hover);
-    if panel.state().is_some() {
+    if tells_memory && panel.state().is_some() {
         ui.separator();
         let words = format!(
             "{}, {} on screen",
@@ -95,7 +99,12 @@ fn job_ui(ui: &mut Ui, panel: &mut Panel<'_>, job: &JobView, is_alone: bool) {
     } else {
         ui.add(egui::Spinner::new().size(13.0));
     }
-    let whole = words::job(job);
-    let text = if is_alone { whole.clone() } else { words::job_in_short(job) };
-    ui.add(egui::Label::new(RichText::new(text).small()).truncate()).on_hover_text(format!("{}\n{whole}", job.name));
+    let [begin, whole, short] = words::job_parts(job);
+    // Its numbers are seen, whatever is cut before them.
+    let wide = one_line(ui, &whole, f32::INFINITY, ui.visuals().text_color()).size().x;
+    let numbers = if is_alone && wide <= ui.available_width() { &whole } else { &short };
+    let hover = format!("{}\n{}", job.name, words::job(job));
+    for words in [numbers, &begin].into_iter().filter(|words| !words.is_empty()) {
+        line(ui, RichText::new(words).small()).on_hover_text(&hover);
+    }
 }
