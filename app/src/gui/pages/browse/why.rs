@@ -1,6 +1,6 @@
 //! Why a search found the selected image: its score as a sum, and its path through the memory tree.
 
-use egui::{Align2, CollapsingHeader, CornerRadius, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, CollapsingHeader, Color32, CornerRadius, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use tessera_core::ids::ItemId;
 use tessera_core::library::guess::Guess;
 
@@ -41,7 +41,7 @@ fn guesses_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
     let guessed = panel.desk.searching().hit(id).map(|hit| hit.guessed.clone()).unwrap_or_default();
     for word in &guessed {
         let Guess { noun, chance } = &word.guess;
-        ui.horizontal(|ui| {
+        ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(format!("guessed: {noun}, {chance:.2}")).weak());
             let button = ui.small_button("X").on_hover_text("Not so: it is not guessed for this image again");
             button.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Reject the guess {noun}")));
@@ -74,7 +74,11 @@ fn ways_ui(ui: &mut Ui, why: &Why) {
     for way in &why.ways {
         let tree = if why.ways.len() > 1 { format!(" (tree {})", way.tree) } else { String::new() };
         let words = format!("How the memory came to it{tree}");
-        CollapsingHeader::new(RichText::new(words).small()).id_salt(("way", way.tree)).show(ui, |ui| {
+        // A header is as wide as its words, and all that stands below it then as wide as that.
+        let around = ui.spacing().indent + ui.spacing().button_padding.x;
+        let short = one_line(ui, &words, ui.available_width() - around, Color32::PLACEHOLDER);
+        let is_cut = short.elided;
+        let header = CollapsingHeader::new(short).id_salt(("way", way.tree)).show(ui, |ui| {
             ui.label(
                 RichText::new(format!("By {}. Each sends the query left (below 0) or right; the words below it moved it most. Another colour: the router says otherwise, but the other side was looked at as well.", count(way.turns.len(), "router"))).weak().small(),
             );
@@ -89,6 +93,9 @@ fn ways_ui(ui: &mut Ui, why: &Why) {
                 .small(),
             );
         });
+        if is_cut {
+            header.header_response.on_hover_text(words);
+        }
     }
 }
 
