@@ -287,6 +287,24 @@ fn no_key_means_two_things() {
 }
 
 #[test]
+fn the_menu_opens_by_a_key() {
+    for width in [800.0, 1280.0] {
+        let mut world = small();
+        world.harness.set_size(egui::vec2(width, 600.0));
+        world.step();
+        world.key(Key::Home);
+        let entry = if width < 1000.0 { "Help" } else { "Check library" };
+        world.key(Key::F10);
+        world.step();
+        assert!(world.shows(entry), "{width}");
+        world.key(Key::ArrowDown);
+        assert!(world.shows(entry) && selected(&mut world) == [1], "arrows are the menu's");
+        world.key(Key::Escape);
+        assert!(!world.shows(entry) && selected(&mut world) == [1]);
+    }
+}
+
+#[test]
 fn pages_have_keys() {
     let mut world = small();
     for (key, page) in [

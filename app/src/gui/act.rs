@@ -47,6 +47,7 @@ impl App {
             Action::Settings => self.view.open(Modal::Settings),
             Action::History => self.view.open(Modal::History),
             Action::Log => self.view.open(Modal::Log),
+            Action::Menu => self.view.wants_menu = true,
             Action::Palette => self.view.open(Modal::Palette),
             Action::Keys => self.view.open(Modal::Keys),
             Action::About => self.view.open(Modal::About),

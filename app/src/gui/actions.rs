@@ -115,6 +115,8 @@ pub enum Action {
     BackUp,
     /// Restore a backup.
     RestoreBackup,
+    /// Open the menu, or the first of them.
+    Menu,
     /// All actions by their words.
     Palette,
     /// All keys.
@@ -202,8 +204,18 @@ impl Action {
     ];
 
     /// Actions that are listed after the pages.
-    const AFTER_PAGES: [Self; 9] =
-        [Self::Settings, Self::History, Self::Log, Self::Palette, Self::Keys, Self::About, Self::Larger, Self::Smaller, Self::FullScreen];
+    const AFTER_PAGES: [Self; 10] = [
+        Self::Settings,
+        Self::History,
+        Self::Log,
+        Self::Menu,
+        Self::Palette,
+        Self::Keys,
+        Self::About,
+        Self::Larger,
+        Self::Smaller,
+        Self::FullScreen,
+    ];
 
     /// All actions but the exports, in the order of the palette and of the list of keys.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -286,6 +298,7 @@ impl Action {
                 "Copy labels, captions, history and saved models to a folder, best on another disk; image files stay where they are",
             ),
             Self::RestoreBackup => ("Restore a backup…", "Make a library of a backup again; what it takes the place of is kept"),
+            Self::Menu => ("Menu", "Opens the menu; arrows and Enter choose, Esc closes it"),
             Self::Palette => ("Commands", "Everything that can be done, by its words"),
             Self::Keys => ("Keyboard", "All keys"),
             Self::About => ("About", "What this is and what it is made of"),
@@ -345,6 +358,7 @@ impl Action {
             Self::Review => const { &[key(CTRL, Key::R)] },
             Self::Settings => const { &[key(CTRL, Key::Comma)] },
             Self::History => const { &[key(CTRL, Key::H)] },
+            Self::Menu => const { &[key(NONE, Key::F10)] },
             Self::Palette => const { &[key(CTRL, Key::K), key(CTRL, Key::P)] },
             Self::Keys => const { &[key(NONE, Key::Questionmark), key(Modifiers::SHIFT, Key::Questionmark), key(NONE, Key::F1)] },
             Self::Larger => const { &[key(CTRL, Key::Plus), key(CTRL, Key::Equals)] },
@@ -356,7 +370,7 @@ impl Action {
 
     /// Whether the shortcut is a plain key, which is ignored while a text field has the focus.
     fn is_bare(shortcut: &KeyboardShortcut) -> bool {
-        !shortcut.modifiers.command && !matches!(shortcut.logical_key, Key::F1 | Key::F5 | Key::F11)
+        !shortcut.modifiers.command && !matches!(shortcut.logical_key, Key::F1 | Key::F5 | Key::F10 | Key::F11)
     }
 
     /// The actions whose keys were pressed. Plain keys are ignored while a text field has the

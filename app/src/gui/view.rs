@@ -31,6 +31,8 @@ pub struct View {
     pub selection: Selection,
     /// Those of Browse and Map, while another page is shown.
     pub browsed: Selection,
+    /// Whether the menu is to be opened, or closed if it is open.
+    pub wants_menu: bool,
     /// The viewer, while it is open; it shows the selected image.
     pub viewer: Option<Viewer>,
     /// The picture that this frame needs in full size.

@@ -1,6 +1,6 @@
 //! The bar on top: menus, pages, search.
 
-use egui::{Align, Layout, RichText, TextStyle, Ui};
+use egui::{Align, Key, Layout, Modifiers, Popup, Response, RichText, TextStyle, Ui};
 use tessera_core::error::display;
 
 use super::search::search_box_ui;
@@ -22,10 +22,18 @@ pub(in crate::gui) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal(|ui| {
         ui.scope(|ui| {
             theme::flat(ui);
-            if ui.available_width() >= WIDE {
-                menus_ui(ui, panel);
-            } else {
-                ui.menu_button("Menu", |ui| menus_ui(ui, panel));
+            let was_open = Popup::is_any_open(ui.ctx());
+            let first = match ui.available_width() >= WIDE {
+                true => menus_ui(ui, panel),
+                false => ui.menu_button("Menu", |ui| menus_ui(ui, panel)).response,
+            };
+            if std::mem::take(&mut panel.view.wants_menu) {
+                Popup::toggle_id(ui.ctx(), Popup::default_response_id(&first));
+                first.request_focus();
+                ui.request_repaint();
+            } else if was_open && !Popup::is_any_open(ui.ctx()) {
+                // Escape that closed a menu closes nothing else.
+                ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
             }
         });
         if let Some(name) = panel.desk.name() {
@@ -111,9 +119,10 @@ fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     search_box_ui(ui, panel);
 }
 
-fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+/// Returns the button of the first menu.
+fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Response {
     let has = panel.state().is_some();
-    ui.menu_button("File", |ui| {
+    let first = ui.menu_button("File", |ui| {
         items(ui, panel, &[(Action::Open, true), (Action::Sample, true), (Action::AddFolder, has)]);
         items(ui, panel, &[(Action::Rescan, has), (Action::Relocate, has)]);
         ui.separator();
@@ -179,6 +188,7 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.menu_button("Help", |ui| {
         items(ui, panel, &[(Action::Keys, true), (Action::Palette, true), (Action::Log, true), (Action::About, true)]);
     });
+    first.response
 }
 
 fn items(ui: &mut Ui, panel: &mut Panel<'_>, actions: &[(Action, bool)]) {

@@ -7,9 +7,10 @@ use crate::gui::panel::Panel;
 /// Seconds within which a letter belongs to the burst of the key before it.
 const BURST: f64 = 0.5;
 
-/// Whether keys belong to the page: no modal window is open and no text field has the focus.
+/// Whether keys belong to the page: no modal window or menu is open, and no text field has the
+/// focus.
 pub(in crate::gui::pages) fn is_free(ui: &Ui, panel: &Panel<'_>) -> bool {
-    panel.view.modal.is_none() && !panel.view.is_writing(ui.ctx())
+    panel.view.modal.is_none() && !egui::Popup::is_any_open(ui.ctx()) && !panel.view.is_writing(ui.ctx())
 }
 
 /// Whether a key was pressed; its events are consumed. Repeats do not count: the next image has
