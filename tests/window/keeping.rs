@@ -148,6 +148,22 @@ fn undo_stands_on_the_notice_of_the_newest_act_only() {
 }
 
 #[test]
+fn a_library_is_listed_once_however_its_path_is_written() {
+    let mut world = World::without_network();
+    std::fs::create_dir_all(world.path("other")).unwrap();
+    for path in [world.path("other/../own.tessera"), world.path("own.tessera")] {
+        world.run(Command::Close);
+        world.rest();
+        world.run(Command::Open(path));
+        world.until("it is open again", |app| app.desk().state().is_some());
+    }
+    world.run(Command::Close);
+    world.rest();
+    assert!(world.shows("Opened lately"));
+    assert_eq!(world.harness.query_all_by_label("own.tessera").count(), 1);
+}
+
+#[test]
 fn notices_stand_beside_what_one_works_with() {
     let mut world = small();
     world.harness.set_size(egui::vec2(800.0, 600.0));

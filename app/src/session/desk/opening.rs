@@ -171,7 +171,7 @@ impl Joins {
 /// A library that was opened.
 pub(super) struct Opened {
     folder: PathBuf,
-    /// The path that the user opened.
+    /// The path that the user opened, however they wrote it.
     source: PathBuf,
     name: String,
     library: Library,
@@ -612,6 +612,7 @@ pub(super) fn open_path(ctx: &Context, path: PathBuf, joins: Joins) {
 
 impl Opened {
     fn new(folder: PathBuf, source: PathBuf, name: String, library: Library) -> Self {
+        let source = source.canonicalize().unwrap_or(source);
         Self { folder, source, name, library, tray: Vec::new(), then: None, news: Vec::new(), is_collection: false }
     }
 }
@@ -619,7 +620,15 @@ impl Opened {
 fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
     let library = session.open_library_first(folder, false)?;
     let name = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Opened::new(folder.to_owned(), folder.to_owned(), name, library))
+    // The library of a plain folder is the same by whichever of both it was opened.
+    let full = folder.canonicalize().map_err(Error::io("read", folder))?;
+    let is_its_folder = |root: &PathBuf| {
+        let place = session.library_of(root).ok().and_then(|place| place.canonicalize().ok());
+        place.is_some_and(|place| place == full)
+    };
+    let plain = library.state().roots().map(|(_, root)| root.path.clone()).find(is_its_folder);
+    let source = plain.unwrap_or(full);
+    Ok(Opened::new(folder.to_owned(), source, name, library))
 }
 
 /// Opens the library of a collection, which is made first where there is none of its version.
