@@ -23,6 +23,9 @@ pub(in crate::gui) fn bottom_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         let jobs = panel.desk.jobs().list();
         let for_jobs = if jobs.is_empty() { 0.0 } else { LEAST };
         let tells_memory = jobs.is_empty() || ui.available_width() >= WIDE;
+        if panel.desk.asked_cluster().is_elsewhere() {
+            small_ui(ui, "Only questions to your cluster leave this computer", "Python asks the scheduler that you named");
+        }
         if !notices_ui(ui, panel, ui.available_width() - LOG - for_jobs) {
             state_ui(ui, panel, tells_memory);
         }
@@ -34,7 +37,7 @@ pub(in crate::gui) fn bottom_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             let (shown, others) = jobs.split_at(fit.min(jobs.len()));
             if !others.is_empty() {
                 let all = others.iter().map(words::job).collect::<Vec<_>>().join("\n");
-                ui.label(RichText::new(format!("and {} more", others.len())).small().weak()).on_hover_text(all);
+                small_ui(ui, &format!("and {} more", others.len()), &all);
             }
             let width = ui.available_width() / shown.len().max(1) as f32;
             for job in shown {
@@ -58,13 +61,12 @@ fn notices_ui(ui: &mut Ui, panel: &mut Panel<'_>, room: f32) -> bool {
     is_any
 }
 
-/// What leaves this computer; and what the library and its pictures take, if that is told.
+/// That nothing leaves this computer, if that is so; and what the library and its pictures take,
+/// if that is told.
 fn state_ui(ui: &mut Ui, panel: &Panel<'_>, tells_memory: bool) {
-    let (words, hover) = match panel.desk.asked_cluster().is_elsewhere() {
-        true => ("Only questions to your cluster leave this computer", "Python asks the scheduler that you named"),
-        false => ("Nothing leaves this computer", "Tessera has no network code"),
-    };
-    ui.label(RichText::new(words).small().weak()).on_hover_text(hover);
+    if !panel.desk.asked_cluster().is_elsewhere() {
+        small_ui(ui, "Nothing leaves this computer", "Tessera has no network code");
+    }
     if tells_memory && panel.state().is_some() {
         ui.separator();
         let words = format!(
@@ -72,9 +74,12 @@ fn state_ui(ui: &mut Ui, panel: &Panel<'_>, tells_memory: bool) {
             count(panel.view.shown.census().images, "image"),
             bytes((panel.textures.bytes() + panel.pictures.bytes()) as u64)
         );
-        ui.label(RichText::new(words).small().weak())
-            .on_hover_text("Memory that pictures take on the graphics card; the limit for thumbnails is in the settings");
+        small_ui(ui, &words, "Memory that pictures take on the graphics card; the limit for thumbnails is in the settings");
     }
+}
+
+fn small_ui(ui: &mut Ui, words: &str, hover: &str) {
+    ui.label(RichText::new(words).small().weak()).on_hover_text(hover);
 }
 
 /// A job with its bar, words and buttons; one that has not the bar to itself in short.
