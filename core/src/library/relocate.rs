@@ -11,15 +11,11 @@ use super::Library;
 use super::draft::{Acts, Draft};
 use super::event::{Change, ContentHash, EventId, EventKind, RootId, Swap};
 use super::hold;
-use super::import::{FailedFile, ImportOptions, enter_known, take_in};
+use super::import::{FailedFile, ImportOptions, enter_known, learn_found, take_in};
 use super::state::{Place, Root, State};
 use crate::error::{self, Error, Result};
-use crate::ids::ItemId;
 use crate::progress::Progress;
 use crate::raw_path::RawPath;
-
-/// Images that the recogniser learns between two moments in which the library is not held.
-const BATCH: usize = 64;
 
 /// The result of relocating.
 #[derive(Debug, Default)]
@@ -146,28 +142,6 @@ fn move_roots(library: &mut Library, old: &Path, new: &Path) -> Result<Relocated
     let ids: Vec<RootId> = moved.iter().map(|(id, ..)| *id).collect();
     let (found, missing) = look_for_files(library, &ids)?;
     Ok(Relocated { event, found, missing, failed: Vec::new() })
-}
-
-/// Teaches the recogniser the images that it could not have before and whose files are there now.
-/// The library is held for a batch at a time.
-fn learn_found(library: &Mutex<Library>, progress: &Progress) -> Result<()> {
-    let found: Vec<ItemId> = {
-        let library = hold(library);
-        let is_here = |id: &&ItemId| library.path(**id).is_some_and(|path| path.is_file());
-        library.recogniser().missing().iter().filter(is_here).copied().collect()
-    };
-    if found.is_empty() {
-        return Ok(());
-    }
-    progress.begin("Reading pieces", found.len() as u64);
-    for batch in found.chunks(BATCH) {
-        let mut library = hold(library);
-        let state = library.state().clone();
-        library.teach(&state, batch);
-        drop(library);
-        batch.iter().try_for_each(|_| progress.step())?;
-    }
-    Ok(())
 }
 
 /// Updates for every place in some roots whether its file is there. Returns the numbers of those

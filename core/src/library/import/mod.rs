@@ -262,20 +262,42 @@ fn run(
         // Files that were not examined are not counted.
         report.found = report.imported + report.unchanged + report.duplicate + report.unsupported + report.failed.len();
     }
-    let mut library = hold(library);
-    if !report.cancelled {
-        report.missing = library.state().missing_below(std::slice::from_ref(&folder));
-        // Other files that were left out are not noted: their names may tell of an image that is
-        // forgotten later.
-        library.cache().put_skipped(&folder, report.failed.iter().map(|file| (file.path.as_path(), file.reason, file.detail.as_str())))?;
+    if report.cancelled {
+        return Ok(report);
     }
-    // Images that the recogniser could not have before may be there now.
-    let missing: Vec<ItemId> = library.recogniser().missing().iter().copied().collect();
-    if !missing.is_empty() {
-        let state = library.state().clone();
-        library.teach(&state, &missing);
+    let held = hold(library);
+    report.missing = held.state().missing_below(std::slice::from_ref(&folder));
+    // Other files that were left out are not noted: their names may tell of an image that is
+    // forgotten later.
+    held.cache().put_skipped(&folder, report.failed.iter().map(|file| (file.path.as_path(), file.reason, file.detail.as_str())))?;
+    drop(held);
+    match learn_found(library, progress) {
+        Err(Error::Cancelled) => report.cancelled = true,
+        learned => learned?,
     }
     Ok(report)
+}
+
+/// Teaches the recogniser the images that it could not have before and whose files are there now.
+/// The library is held for a batch at a time.
+pub(super) fn learn_found(library: &Mutex<Library>, progress: &Progress) -> Result<()> {
+    let found: Vec<ItemId> = {
+        let library = hold(library);
+        let is_here = |id: &&ItemId| library.path(**id).is_some_and(|path| path.is_file());
+        library.recogniser().missing().iter().filter(is_here).copied().collect()
+    };
+    if found.is_empty() {
+        return Ok(());
+    }
+    progress.begin("Reading pieces", found.len() as u64);
+    for batch in found.chunks(BATCH) {
+        let mut library = hold(library);
+        let state = library.state().clone();
+        library.teach(&state, batch);
+        drop(library);
+        batch.iter().try_for_each(|_| progress.step())?;
+    }
+    Ok(())
 }
 
 /// The image files below a folder with what their folders and names say, and what is left out.
