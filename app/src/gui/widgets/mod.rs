@@ -102,7 +102,7 @@ pub fn chip_ui(ui: &mut Ui, words: &str, colour: Color32, hover: &str) -> Respon
         ui.painter().galley(rect.center() - galley.size() / 2.0, Arc::clone(&galley), theme::text_on(colour));
     }
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, words));
-    let response = if galley.elided || galley.job.text != words { response.on_hover_text(words) } else { response };
+    let response = if is_cut(&galley, words) { response.on_hover_text(words) } else { response };
     if hover.is_empty() { response } else { response.on_hover_text(hover) }
 }
 
@@ -111,12 +111,16 @@ pub fn class_heading_ui(ui: &mut Ui, class: &str, size: f32) {
     let font = FontId { size, ..TextStyle::Body.resolve(ui.style()) };
     let colour = ui.visuals().strong_text_color();
     let galley = end_of_path(class, |words| cut_line(ui, font.clone(), words, ui.available_width(), colour));
-    let is_cut = galley.elided || galley.job.text != class;
-    let response = ui.add(egui::Label::new(galley).show_tooltip_when_elided(false));
+    let response = ui.add(egui::Label::new(Arc::clone(&galley)).show_tooltip_when_elided(false));
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, class));
-    if is_cut {
+    if is_cut(&galley, class) {
         response.on_hover_text(class);
     }
+}
+
+/// Whether a line shows only a part of these words.
+fn is_cut(line: &Galley, words: &str) -> bool {
+    line.elided || line.job.text != words
 }
 
 /// A small text on one line, cut short at a width.
