@@ -35,9 +35,8 @@ const GLIMPSES: usize = 400;
 
 /// The current query and its answer.
 pub struct Searching {
-    /// The number of the last search; answers to earlier ones are stale.
-    number: u64,
-    /// The same, for those that wait for their turn: only the last is answered.
+    /// The number of the last search: earlier ones that wait for their turn are not answered, and
+    /// answers to them are stale.
     latest: Arc<AtomicU64>,
     /// Its words.
     words: String,
@@ -89,7 +88,6 @@ impl Part for Searching {
 
     fn new(_: &Context) -> io::Result<Self> {
         Ok(Self {
-            number: 0,
             latest: Arc::default(),
             words: String::new(),
             engine: Engine::default(),
@@ -108,7 +106,7 @@ impl Part for Searching {
 
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
-            Message::Hits(hits) if hits.number == self.number => {
+            Message::Hits(hits) if hits.number == self.number() => {
                 let is_short = hits.unseen > 0;
                 let is_first = self.kept().is_none();
                 self.hits = Some(Arc::new(hits));
@@ -145,7 +143,7 @@ impl Part for Searching {
                 (self.hits, self.why, self.like, self.only) = (None, None, None, None);
                 (self.by, self.pending) = (None, None);
                 self.words.clear();
-                self.number += 1;
+                self.next_number();
             }
             Event::First | Event::Opened | Event::Ready | Event::Seen => {}
             Event::Changed | Event::Learned(_) => self.ask(ctx),
@@ -236,14 +234,21 @@ impl Searching {
 
     /// Repeats the last search, whether it was answered or not; the best come first.
     pub(super) fn search_again(&mut self, ctx: &mut Context) {
-        self.asked = self.number + 1;
+        self.asked = self.number() + 1;
         self.ask(ctx);
     }
 
+    fn number(&self) -> u64 {
+        self.latest.load(Ordering::Relaxed)
+    }
+
+    /// The number of a new search, which is the last from now on.
+    fn next_number(&self) -> u64 {
+        self.latest.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     fn ask(&mut self, ctx: &mut Context) {
-        self.number += 1;
-        self.latest.store(self.number, Ordering::Relaxed);
-        let (number, text, latest) = (self.number, self.words.clone(), Arc::clone(&self.latest));
+        let (number, text, latest) = (self.next_number(), self.words.clone(), Arc::clone(&self.latest));
         if text.trim().is_empty() && self.like.is_none() {
             self.hits = None;
             return;
