@@ -1,8 +1,13 @@
 //! A number with its noun, as messages say it.
 
-/// `1 image`, `2 images`, `2,000 images`.
+/// `1 image`, `2 images`, `2,000 images`; `1 class`, `2 classes`.
 pub fn count(n: usize, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
+    let ending = match n {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {noun}{ending}", grouped(n))
 }
 
 /// A number with a comma before each three digits.
@@ -26,9 +31,4 @@ pub fn listed(items: impl IntoIterator<Item = impl ToString>) -> String {
         Some((last, _)) => last.clone(),
         None => String::new(),
     }
-}
-
-/// `1 pass`, `2 passes`.
-pub fn passes(n: usize) -> String {
-    format!("{n} pass{}", if n == 1 { "" } else { "es" })
 }

@@ -120,7 +120,7 @@ fn in_words(plan: &ImportPlan, arguments: &args::Import) -> String {
     if plan.mask_names > 0 {
         tell(
             "Masks",
-            format!("{} look like photographs; --masks leave-out leaves them out", count(plan.mask_names, "file named like masks")),
+            format!("{} named like masks look like photographs; --masks leave-out leaves them out", count(plan.mask_names, "file")),
         );
     }
     for (pattern, files) in &plan.excluded {

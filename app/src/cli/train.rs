@@ -19,7 +19,7 @@ use tessera_core::eval::recognition::RecognitionScores;
 use tessera_core::ids::ClassId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
-use tessera_core::plural::{count, passes};
+use tessera_core::plural::count;
 use tessera_core::{Error, envelope};
 
 use super::Done;
@@ -81,9 +81,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     let lost: Vec<&str> = data.classes.iter().map(String::as_str).filter(|name| ckm.class_id(name).is_none()).collect();
     if !lost.is_empty() {
         out.complain(&format!(
-            "{} of {} classes were not learned, for none of their images could be read: {}",
+            "{} of {} were not learned, for none of their images could be read: {}",
             lost.len(),
-            data.classes.len(),
+            count(data.classes.len(), "class"),
             lost.join(", ")
         ));
     }
@@ -298,7 +298,9 @@ fn answer(
                 let _ = write!(of_classes, "\n  ... and {} more classes, which --json lists", told.recalls.len() - TOLD);
             }
             format!(
-                "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}{}{}{}{}\nThe model is in {}",
+                "Trained on {} of {} ({elements} elements{ms}{}): {accuracy}.{of_classes}{}{}{}{}{}\nThe model is in {}",
+                count(images, "image"),
+                count(classes, "class"),
                 if ckm.options().is_of_network() { ", learned features" } else { "" },
                 weights.map_or_else(String::new, |(report, ms)| learned(report, *ms)),
                 told.in_use.as_deref().unwrap_or_default(),
@@ -336,7 +338,7 @@ pub(super) fn learned(report: &LearnReport, ms: f64) -> String {
     match (report.held_out.first(), report.held_out.get(report.epochs)) {
         (Some(uniform), Some(learned)) if report.epochs > 0 => format!(
             "\nWeights were learned in {} ({ms:.1} ms an image): {:.1} % right on held-out objects, {:.1} % with uniform weights.",
-            passes(report.epochs),
+            count(report.epochs, "pass"),
             100.0 * learned,
             100.0 * uniform
         ),

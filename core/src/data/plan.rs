@@ -279,11 +279,8 @@ impl ImportPlan {
 impl LabelSource {
     /// How many classes, objects and images it gives, in words.
     pub fn counts(&self) -> String {
-        let classes = match self.classes {
-            1 => "1 class".to_owned(),
-            n => format!("{n} classes"),
-        };
-        format!("{classes}, {}, {}", count(self.objects, "object"), count(self.images, "labelled image"))
+        let (objects, images) = (count(self.objects, "object"), count(self.images, "labelled image"));
+        format!("{}, {objects}, {images}", count(self.classes, "class"))
     }
 }
 

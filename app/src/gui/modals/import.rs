@@ -99,8 +99,8 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
             None => Some("Import".to_owned()),
             Some(Ok(plan)) if plan.images > 0 => Some(match plan.images - plan.known {
                 0 => "Import again".to_owned(),
-                new if plan.known > 0 => format!("Import {}", plural(new, "new file")),
-                all => format!("Import {}", plural(all, "image")),
+                new if plan.known > 0 => format!("Import {}", count(new, "new file")),
+                all => format!("Import {}", count(all, "image")),
             }),
             _ => None,
         };
@@ -126,26 +126,21 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
     close
 }
 
-fn plural(n: usize, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
-
 /// The numbers that matter, and how the folder was understood.
 fn summary_ui(ui: &mut Ui, plan: &ImportPlan) {
     ui.horizontal_wrapped(|ui| {
-        let classes = if plan.classes.len() == 1 { "1 class".to_owned() } else { format!("{} classes", grouped(plan.classes.len())) };
-        let mut facts = vec![plural(plan.images, "image"), classes];
+        let mut facts = vec![count(plan.images, "image"), count(plan.classes.len(), "class")];
         if plan.known > 0 {
             facts.insert(1, format!("{} of them in the library", grouped(plan.known)));
         }
         if plan.objects > 0 {
-            facts.push(plural(plan.objects, "object"));
+            facts.push(count(plan.objects, "object"));
         }
         if plan.captioned > 0 {
             facts.push(format!("{} with captions beside", grouped(plan.captioned)));
         }
         if plan.masks > 0 {
-            facts.push(format!("{} left out", plural(plan.masks, "mask")));
+            facts.push(format!("{} left out", count(plan.masks, "mask")));
         }
         ui.label(RichText::new(facts.join("  ·  ")).size(16.0).strong());
     });
@@ -182,11 +177,10 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
         if source.labels == chosen && options.labels == Labels::Auto {
             hover.push_str("; chosen because it explains the files best");
         }
-        let objects = if source.objects > 0 { format!(", {}", plural(source.objects, "object")) } else { String::new() };
-        let counts = match (source.labels, source.classes) {
-            (Labels::None, _) => "no labels".to_owned(),
-            (_, 1) => format!("1 class{objects}, {}", plural(source.images, "image")),
-            (_, n) => format!("{} classes{objects}, {}", grouped(n), plural(source.images, "image")),
+        let objects = if source.objects > 0 { format!(", {}", count(source.objects, "object")) } else { String::new() };
+        let counts = match source.labels {
+            Labels::None => "no labels".to_owned(),
+            _ => format!("{}{objects}, {}", count(source.classes, "class"), count(source.images, "image")),
         };
         ui.horizontal(|ui| {
             let radio = ui.radio(source.labels == chosen, words).on_hover_text(hover);
@@ -197,7 +191,7 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
         });
     }
     if plan.unlabelled > 0 && chosen != Labels::None {
-        ui.label(RichText::new(format!("{} without a class", plural(plan.unlabelled, "image"))).small().weak());
+        ui.label(RichText::new(format!("{} without a class", count(plan.unlabelled, "image"))).small().weak());
     }
     let classes: Vec<String> = plan.classes.iter().take(40).map(|(name, n)| format!("{} {n}", display(Path::new(name)))).collect();
     if !classes.is_empty() {
@@ -239,7 +233,7 @@ fn patterns_ui(ui: &mut Ui, text: &mut String, options: &mut ImportOptions, coun
             }
             ui.label(RichText::new(display(Path::new(pattern))).monospace());
             if let Some((_, n)) = counts.iter().find(|(of, _)| of == pattern) {
-                ui.label(RichText::new(plural(*n, "file")).weak());
+                ui.label(RichText::new(count(*n, "file")).weak());
             }
         });
     }
@@ -277,10 +271,10 @@ fn tables_ui(ui: &mut Ui, plan: &ImportPlan, chosen: &mut usize) {
         if ui.radio(now.as_ref() == Some(path), display_name(path)).on_hover_text(display(path)).clicked() {
             *chosen = BEFORE_TABLES + i;
         }
-        let what = [(captions, "caption"), (labels, "label")].into_iter().filter(|(n, _)| **n > 0).map(|(n, noun)| plural(*n, noun));
-        let mut words = format!("{} for {}", what.collect::<Vec<_>>().join(", "), plural(*matched, "image"));
+        let what = [(captions, "caption"), (labels, "label")].into_iter().filter(|(n, _)| **n > 0).map(|(n, noun)| count(*n, noun));
+        let mut words = format!("{} for {}", what.collect::<Vec<_>>().join(", "), count(*matched, "image"));
         if *unmatched > 0 {
-            words.push_str(&format!("; {} of no image here", plural(*unmatched, "name")));
+            words.push_str(&format!("; {} of no image here", count(*unmatched, "name")));
         }
         ui.indent(i, |ui| line(ui, RichText::new(words).small().weak()));
     }
@@ -301,7 +295,7 @@ fn skipped_ui(ui: &mut Ui, plan: &ImportPlan) {
         heading_ui(ui, "Not taken in");
     }
     for (why, n) in &plan.skipped_by_reason {
-        ui.label(format!("{}: {}", plural(*n, "file"), reason(why))).on_hover_ui(|ui| {
+        ui.label(format!("{}: {}", count(*n, "file"), reason(why))).on_hover_ui(|ui| {
             let of_it = plan.skipped.iter().filter(|file| file.reason == *why);
             for file in of_it.take(12) {
                 ui.label(format!("{}: {}", display_name(&file.path), file.detail));
@@ -324,7 +318,7 @@ fn examples_ui(ui: &mut Ui, pictures: &PictureTextures, plan: &ImportPlan, now: 
     }
     ui.vertical(|ui| {
         ui.label(
-            RichText::new(format!("{} of {}", count(plan.examples.len(), "example"), plural(plan.images + plan.masks, "picture"))).strong(),
+            RichText::new(format!("{} of {}", count(plan.examples.len(), "example"), count(plan.images + plan.masks, "picture"))).strong(),
         );
         ui.spacing_mut().item_spacing.y = 4.0;
         for example in &plan.examples {

@@ -41,9 +41,9 @@ impl PageUi for ModelsView {
                 ui.set_min_width(ui.available_width());
                 let labelled: usize = panel.view.shown.census().classes.values().sum();
                 ui.label(format!(
-                    "{} of {} classes, always up to date.",
+                    "{} of {}, always up to date.",
                     count(labelled, "image"),
-                    panel.view.shown.census().classes.len()
+                    count(panel.view.shown.census().classes.len(), "class")
                 ));
                 match panel.desk.recognising().loaded_model().map(str::to_owned) {
                     None if labelled == 0 => {

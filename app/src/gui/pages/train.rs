@@ -76,11 +76,7 @@ impl PageUi for TrainView {
         let weights = panel.desk.recognising().weights();
         let is_weighted = weights.choice == WeightChoice::Learned;
         ui.horizontal_wrapped(|ui| {
-            let words = format!(
-                "{} of {} learned",
-                count(labelled, "image"),
-                if classes == 1 { "1 class".into() } else { format!("{classes} classes") }
-            );
+            let words = format!("{} of {} learned", count(labelled, "image"), count(classes, "class"));
             ui.label(RichText::new(words).strong().size(16.0));
             ui.label(RichText::new("Learning is one pass: an image counts as soon as it has a class.").weak());
             match &judging {
@@ -261,9 +257,9 @@ fn filter_ui(ui: &mut Ui, filter: &mut String, shown: &Shown) {
     let edit = TextEdit::singleline(filter).hint_text("Filter classes").desired_width(220.0).char_limit(200);
     ui.add(edit).widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Filter classes"));
     let words = match shown.matrix.len() {
-        0 => format!("None of the {} classes is called so.", grouped(n)),
-        m if m < shown.classes.len() => format!("{m} of {} classes, those that are confused most. Type to choose others.", grouped(n)),
-        m => format!("{m} of {} classes.", grouped(n)),
+        0 => format!("None of the {} is called so.", count(n, "class")),
+        m if m < shown.classes.len() => format!("{m} of {}, those that are confused most. Type to choose others.", count(n, "class")),
+        m => format!("{m} of {}.", count(n, "class")),
     };
     ui.label(RichText::new(words).small().weak());
 }

@@ -17,7 +17,7 @@ use crate::gui::modal::Modal;
 use crate::gui::panel::Panel;
 use crate::gui::widgets::bars::{Bar, BarScale, bars_ui};
 use crate::gui::widgets::{card_ui, main_button};
-use crate::gui::words::grouped;
+use crate::gui::words::count;
 use crate::job::JobKind;
 use crate::session::class_tree::NameFilter;
 use crate::session::desk::view::Recognition;
@@ -136,8 +136,8 @@ impl Truth {
         let mut pressed = None;
         card_ui(ui, "All classes", |ui| {
             if recognition.scores.len() > 1 {
-                let n = grouped(recognition.scores.len());
-                let words = format!("Bars run from {:.2}, the mean of all {n} classes, to {:.2}, the best.", scale.mean, scale.best);
+                let all = count(recognition.scores.len(), "class");
+                let words = format!("Bars run from {:.2}, the mean of all {all}, to {:.2}, the best.", scale.mean, scale.best);
                 ui.label(RichText::new(words).small().weak()).on_hover_text(
                     "The mean is what a class picked by chance would score: a bar shows how far its class stands out, and without one it scores less",
                 );

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use tessera_core::Error;
 use tessera_core::error::display;
-use tessera_core::plural::grouped;
 
 use super::super::copies::{ExportPreview, plan_class_folders};
 use super::super::export::ExportOptions;
@@ -118,8 +117,7 @@ pub(super) fn export(ctx: &mut Context, what: Export, to: PathBuf, replaces: boo
         };
         let classes = match written.folders.len() {
             0 => String::new(),
-            1 => " of 1 class".to_owned(),
-            n => format!(" of {} classes", grouped(n)),
+            n => format!(" of {}", count(n, "class")),
         };
         let whole = if matches!(what, Export::Labels(format) if format.is_images()) { " of the whole library" } else { "" };
         let hint = if written.has_paths() { "; to import it, choose Paths of folders" } else { "" };

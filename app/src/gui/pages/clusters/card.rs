@@ -225,22 +225,20 @@ fn facts(answer: &ClusterAnswer, place: usize) -> String {
     let Some(cluster) = answer.clusters.get(place) else {
         return format!("{} in {} that are small", count(answer.odd.len(), "image"), count(answer.oddities, "cluster"));
     };
-    let n = cluster.images.len();
     let number = if cluster.name.is_some() { format!("cluster {} · ", cluster.number) } else { String::new() };
     let outliers = if cluster.outliers > 0 { format!(" · {}", count(cluster.outliers, "outlier")) } else { String::new() };
-    format!("{number}{} image{} · spread {:.2}{outliers}", grouped(n), if n == 1 { "" } else { "s" }, cluster.spread)
+    format!("{number}{} · spread {:.2}{outliers}", count(cluster.images.len(), "image"), cluster.spread)
 }
 
 /// The classes and the words of a cluster.
 fn words_ui(ui: &mut Ui, panel: &mut Panel<'_>, cluster: &ImageCluster) {
-    let n = cluster.images.len();
+    let all = count(cluster.images.len(), "image");
     for (class, images) in cluster.classes.iter().take(CLASSES) {
         if ui.available_width() < 90.0 {
             break;
         }
         let words = format!("{} {}", shortened(class, 24), grouped(*images));
-        let hover =
-            format!("{} of {} {}; press to see all of {class}", grouped(*images), grouped(n), if n == 1 { "image" } else { "images" });
+        let hover = format!("{} of {all}; press to see all of {class}", grouped(*images));
         if chip_ui(ui, &words, panel.colour(class), &hover).clicked() {
             panel.show(Scope::Class(class.clone()));
         }

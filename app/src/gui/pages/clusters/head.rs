@@ -13,7 +13,7 @@ use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::Panel;
 use crate::gui::widgets::{line, main_button};
-use crate::gui::words::{self, count, grouped};
+use crate::gui::words::{self, count};
 use crate::job::JobKind;
 use crate::session::clusters::NOT_FOLLOWED;
 use crate::session::desk::clusters::ClusterAnswer;
@@ -87,8 +87,8 @@ impl ClustersView {
         let (n, whole) = (chosen.total, chosen.whole(answer).len());
         let words = match (n, whole) {
             (0, _) => "Nothing selected".to_owned(),
-            (_, 0 | 1) => format!("{} selected", images(n)),
-            _ => format!("{} of {} selected", images(n), count(whole, "cluster")),
+            (_, 0 | 1) => format!("{} selected", count(n, "image")),
+            _ => format!("{} of {} selected", count(n, "image"), count(whole, "cluster")),
         };
         // On a line of its own, so that the buttons, and the list below them, keep their places.
         line(ui, RichText::new(words).strong());
@@ -179,7 +179,7 @@ fn told_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer) {
         let words = format!(
             "{} of {} by {} after {}",
             count(shown, "cluster"),
-            images(kept.len()),
+            count(kept.len(), "image"),
             kept.look().words(),
             count(kept.iterations() as usize, "iteration"),
         );
@@ -192,7 +192,7 @@ fn told_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer) {
         }
         if answer.left_out > 0 {
             let hover = "Nothing is known of them by which to compare, so they have no cluster";
-            let words = format!("· {} cannot be compared by {}", images(answer.left_out), kept.look().words());
+            let words = format!("· {} cannot be compared by {}", count(answer.left_out, "image"), kept.look().words());
             ui.label(RichText::new(words).weak()).on_hover_text(hover);
         }
         let [together, apart] = answer.pairs;
@@ -217,10 +217,6 @@ fn tried(tried: &[(usize, f64)]) -> Option<(String, String)> {
     let lines: Vec<String> = tried.iter().map(|(clusters, likelihood)| format!("{clusters}: {likelihood:.2}")).collect();
     let hover = format!("The mean logarithm of the density of images left out, the higher the better:\n{}", lines.join("\n"));
     Some((format!("{list} tried, {} the best", best.0), hover))
-}
-
-fn images(n: usize) -> String {
-    format!("{} image{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 /// Goes on with what is said of the selected images.

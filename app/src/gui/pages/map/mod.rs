@@ -198,7 +198,7 @@ fn has_images(panel: &Panel<'_>) -> bool {
 fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, points: &Points) {
     let (here, missing) = (points.all(), points.missing());
     let selected = panel.view.selection.len();
-    let all = if here == 1 { "1 image".to_owned() } else { format!("{} images", grouped(here)) };
+    let all = count(here, "image");
     let words = if selected > 0 { format!("{} of {all}", grouped(selected)) } else { all };
     ui.label(RichText::new(words).strong());
     if selected > 0 {

@@ -23,7 +23,7 @@ use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
 use tessera_core::library::learned::LearnedFeatures;
 use tessera_core::library::pair::WordsNetwork;
-use tessera_core::plural::passes;
+use tessera_core::plural::count;
 use tessera_core::{Error, envelope};
 
 use super::Message as DeskMessage;
@@ -593,7 +593,7 @@ pub(super) fn choose_weights(ctx: &mut Context, choice: WeightChoice) {
         } else {
             format!(
                 "Learned weights in {}: {} of held-out objects' images are right, {} with uniform weights",
-                passes(learned.epochs),
+                count(learned.epochs, "pass"),
                 share(learned.epochs),
                 share(0)
             )
