@@ -166,13 +166,14 @@ fn the_palette_finds_and_runs_commands() {
 #[test]
 fn the_palette_finds_commands_by_other_words() {
     let mut world = small();
-    let (back_up, relocate) = (Purpose::BackUp, Purpose::Relocate);
+    let folder = world.state().roots().next().unwrap().1.path.clone();
+    let (back_up, relocate) = (&Purpose::BackUp, &Purpose::Relocate(folder));
     for (typed, purpose) in [("share", back_up), ("give", back_up), ("missing", relocate), ("moved", relocate)] {
         world.ctrl(Key::K);
         world.type_into("Command", typed);
         world.key(Key::Enter);
         world.step();
-        assert_eq!(world.harness.state_mut().view_mut().modal, Some(Modal::Path(purpose)), "{typed}");
+        assert_eq!(world.harness.state_mut().view_mut().modal, Some(Modal::Path(purpose.clone())), "{typed}");
         world.harness.state_mut().view_mut().modal = None;
         world.step();
     }

@@ -9,14 +9,14 @@ use crate::command::{Export, ExportFormat};
 use crate::session::desk::Desk;
 
 /// The purpose of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// To be opened, whatever it is.
     Open,
     /// A folder to be imported.
     AddFolder,
-    /// Where a folder of the library is now that has moved.
-    Relocate,
+    /// Where this folder of the library is now that has moved.
+    Relocate(PathBuf),
     /// A file of captions or labels.
     ReadTable,
     /// An image to be recognised.
@@ -49,11 +49,11 @@ pub enum Purpose {
 
 impl Purpose {
     /// The heading and the explanation shown with the field.
-    pub fn words(self) -> (&'static str, &'static str) {
+    pub fn words(&self) -> (&'static str, &'static str) {
         match self {
             Self::Open => ("Open", "A folder of images, a library, a collection, a backup, a model or an image"),
             Self::AddFolder => ("Add folder", "A folder of images"),
-            Self::Relocate => ("Where is this folder now?", "The folder that its images lie in now"),
+            Self::Relocate(_) => ("Where is this folder now?", "The folder that its images lie in now"),
             Self::ReadTable => ("Read captions or labels", "A CSV, TSV, JSON lines, COCO JSON or Flickr8k token file"),
             Self::KeepPicture => ("Add the pasted picture", "A new file whose name ends in .png; the library takes it in from there"),
             Self::Recognise => ("Recognise an image", "An image file"),
@@ -66,7 +66,7 @@ impl Purpose {
             }
             Self::SaveModel => ("Save model", "A new folder, or a file name that ends in .tessera-model"),
             Self::Export(what) => {
-                let words = Action::Export(what).words().0.trim_end_matches('…');
+                let words = Action::Export(*what).words().0.trim_end_matches('…');
                 let wanted = match what {
                     Export::Captions(ExportFormat::Sidecar) => "A folder; no file of it is replaced",
                     what if what.is_folder() => "A new or empty folder",
@@ -85,7 +85,7 @@ impl Purpose {
     }
 
     /// Whether the path is that of something to be written.
-    pub fn is_new(self) -> bool {
+    pub fn is_new(&self) -> bool {
         matches!(
             self,
             Self::KeepPicture
@@ -99,12 +99,12 @@ impl Purpose {
     }
 
     /// The name that is proposed for what is written of a library with this name.
-    pub fn proposed(self, library: &str) -> Option<String> {
+    pub fn proposed(&self, library: &str) -> Option<String> {
         let library = if library.is_empty() { "model" } else { library };
         Some(match self {
             Self::SaveModel => format!("{library}.tessera-model"),
             Self::Export(what) => {
-                let (noun, format) = match what {
+                let (noun, format) = match *what {
                     Export::Labels(format) => ("labels", format),
                     Export::Captions(format) => ("captions", format),
                     Export::Predictions(format) => ("predictions", format),
@@ -129,10 +129,10 @@ impl Purpose {
     }
 
     /// What can be chosen in the system's dialogs, which show either files or folders.
-    pub fn wants(self) -> &'static [Wants] {
+    pub fn wants(&self) -> &'static [Wants] {
         match self {
             Self::Open | Self::LoadModel | Self::AddNetwork => &[Wants::Folder, Wants::File],
-            Self::AddFolder | Self::Relocate | Self::RecogniseFolder | Self::BackUp | Self::RestoreBackup => &[Wants::Folder],
+            Self::AddFolder | Self::Relocate(_) | Self::RecogniseFolder | Self::BackUp | Self::RestoreBackup => &[Wants::Folder],
             Self::Export(what) if what.is_folder() => &[Wants::Folder, Wants::File],
             _ => &[Wants::File],
         }
@@ -211,6 +211,7 @@ impl Dialogs for Native {
             return;
         }
         let (send, receive) = mpsc::channel();
+        let asked_for = purpose.clone();
         let asked = thread::Builder::new().name("dialog".into()).spawn(move || {
             let dialog = rfd::FileDialog::new().set_title(purpose.words().0).set_directory(folder);
             let dialog = if let Some(name) = name { dialog.set_file_name(name) } else { dialog };
@@ -224,7 +225,7 @@ impl Dialogs for Native {
             wake();
         });
         if asked.is_ok() {
-            self.open = Some((purpose, receive));
+            self.open = Some((asked_for, receive));
         }
     }
 
@@ -235,7 +236,7 @@ impl Dialogs for Native {
             Err(TryRecvError::Empty) => return None,
             Err(TryRecvError::Disconnected) => None,
         };
-        let purpose = *purpose;
+        let purpose = purpose.clone();
         self.open = None;
         Some((purpose, answer))
     }

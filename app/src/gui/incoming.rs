@@ -45,10 +45,7 @@ impl App {
         let command = match purpose {
             Purpose::Open => Command::OpenPlanned(path),
             Purpose::AddFolder => Command::PlanImport(path, None),
-            Purpose::Relocate => match self.view.moved_from.take() {
-                Some(folder) => Command::Relocate(folder, path),
-                None => return,
-            },
+            Purpose::Relocate(folder) => Command::Relocate(folder, path),
             Purpose::SaveReport => Command::SaveReport(path),
             Purpose::ReadTable => Command::ReadTable(path),
             Purpose::Recognise => Command::Recognise(ImageQuery::File(path)),

@@ -43,8 +43,6 @@ pub struct View {
     pub draft: ModalDraft,
     /// The folder in which a path was chosen last.
     pub chosen_in: Option<PathBuf>,
-    /// The folder that has moved, while it is asked where it is now.
-    pub moved_from: Option<PathBuf>,
     /// Notices on the screen.
     pub toasts: Toasts,
 }
@@ -148,8 +146,7 @@ impl View {
 
     /// Asks where a folder of the library that has moved is now.
     pub fn ask_where_is(&mut self, folder: PathBuf) {
-        self.moved_from = Some(folder);
-        self.open(Modal::Path(Purpose::Relocate));
+        self.open(Modal::Path(Purpose::Relocate(folder)));
     }
 
     /// Notes the words of another search, and clears the selection.
@@ -168,7 +165,7 @@ impl View {
         self.selection.clear();
         self.browsed.clear();
         self.search.text.clear();
-        (self.viewer, self.moved_from) = (None, None);
+        self.viewer = None;
     }
 
     /// Brings list, counts and selection up to date with the library.

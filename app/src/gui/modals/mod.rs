@@ -55,7 +55,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
         };
         ui.set_width(width.min(ctx.content_rect().width() - 60.0));
         match &modal {
-            Modal::Path(purpose) => path::path_ui(ui, panel, *purpose),
+            Modal::Path(purpose) => path::path_ui(ui, panel, purpose),
             Modal::Palette => palette::palette_ui(ui, panel),
             Modal::Keys => closable_ui(ui, keys::keys_ui),
             Modal::About => closable_ui(ui, about::about_ui),

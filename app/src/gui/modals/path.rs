@@ -32,11 +32,11 @@ impl Typed {
 }
 
 /// Returns whether the window is to be closed.
-pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> bool {
+pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: &Purpose) -> bool {
     let (heading, words) = purpose.words();
     ui.heading(heading);
     ui.label(RichText::new(words).weak());
-    if let Some(folder) = panel.view.moved_from.as_ref().filter(|_| purpose == Purpose::Relocate) {
+    if let Purpose::Relocate(folder) = purpose {
         ui.add(egui::Label::new(format!("It was {}", display(folder))).truncate());
     }
     let base = start_folder(panel.desk, panel.view.chosen_in.as_deref());
@@ -61,13 +61,13 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> b
     ui.horizontal(|ui| {
         let ready = !panel.view.draft.text.trim().is_empty();
         let verb = match purpose {
-            Purpose::Relocate => "Choose",
+            Purpose::Relocate(_) => "Choose",
             purpose if purpose.is_new() => "Save",
             _ => "Open",
         };
         let pressed = ui.add_enabled_ui(ready, |ui| main_button(ui, verb)).inner.clicked();
         if ready && (pressed || entered) {
-            panel.requests.push(Request::Chose(purpose, path));
+            panel.requests.push(Request::Chose(purpose.clone(), path));
             close = true;
         }
         if panel.dialogs.is_open {
@@ -84,7 +84,7 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> b
                     _ => "Browse…",
                 };
                 if ui.button(words).on_hover_text("The system's own dialog").clicked() {
-                    panel.requests.push(Request::OpenDialog(purpose, *wants));
+                    panel.requests.push(Request::OpenDialog(purpose.clone(), *wants));
                 }
             }
         }
@@ -95,7 +95,7 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> b
 
 /// The entries of the folder that is being typed, those that begin as typed where something is to
 /// be opened; pressing one puts it into the field.
-fn listing_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose, base: &Path) {
+fn listing_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: &Purpose, base: &Path) {
     let Typed { folder, begun } = Typed::new(&panel.view.draft.text, base);
     let listing = panel.desk.files().listing().filter(|(listed, _)| *listed == folder);
     let entries = listing.map(|(_, entries)| entries.to_vec()).unwrap_or_default();
