@@ -187,6 +187,31 @@ fn captions_and_labels_come_from_a_table() {
 }
 
 #[test]
+fn a_table_above_its_images_moves_with_them() {
+    let world = World::with_images();
+    // One name in three folders: only the place tells which is which.
+    for (place, instance) in [("all/a.png", 5), ("all/one/a.png", 6), ("all/one/two/a.png", 7)] {
+        world.picture(place, 0, instance, 1);
+    }
+    world.run(["import", "lib.tessera", "all", "--labels", "none"]).ended(0);
+    for (image, class) in [("all/a.png", "first"), ("all/one/a.png", "second"), ("all/one/two/a.png", "third")] {
+        world.run(["label", "lib.tessera", image, "--as", class]).ended(0);
+    }
+    let export = |library: &str, to: &str| {
+        world.run(["export", library, "labels", "--to", to]).ended(0);
+        fs::read_to_string(world.at(to)).unwrap()
+    };
+    let table = export("lib.tessera", "all/labels.csv");
+    assert!(table.contains("\na.png,first") && table.contains("\none/a.png,second") && table.contains("\none/two/a.png,third"), "{table}");
+    assert!(export("lib.tessera", "images/labels.csv").contains("/all/one/a.png,second"), "not below the table");
+    fs::rename(world.at("all"), world.at("moved")).unwrap();
+    let arguments = ["import", "other.tessera", "moved", "--labels", "none", "--captions", "moved/labels.csv", "--json"];
+    let answer = world.run(arguments).ended(0).object();
+    assert_eq!((n(&answer, "labels"), n(&answer, "unmatched")), (3, 0), "{answer}");
+    assert_eq!(export("other.tessera", "moved/again.csv"), table);
+}
+
+#[test]
 fn lines_of_captions_that_cannot_be_used_are_told_to_programs_too() {
     let world = World::with_images();
     let line = |rest: &str| format!("{{\"path\": \"images/disc/disc_01_0_0_0_lt.png\", {rest}}}\n");

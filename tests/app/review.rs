@@ -138,7 +138,7 @@ fn classes_that_are_paths_become_folders_in_folders_and_are_read_again() {
         let text = std::fs::read_to_string(world.at(&to)).unwrap();
         let row = |line: &str| {
             let row: serde_json::Value = serde_json::from_str(line).unwrap();
-            (std::fs::read(row["path"].as_str().unwrap()).unwrap(), row["label"].as_str().unwrap().to_owned())
+            (std::fs::read(world.at(row["path"].as_str().unwrap())).unwrap(), row["label"].as_str().unwrap().to_owned())
         };
         text.lines().map(row).collect()
     };

@@ -193,12 +193,13 @@ fn write_rows(format: tables::TableFormat, rows: &[TableRow], to: &Path, options
     if format != tables::TableFormat::Sidecar {
         check_new(to, options, |line| begins(format, line))?;
     }
-    let relative;
-    let rows = if format == tables::TableFormat::Sidecar {
-        relative = below_common_folder(rows);
-        &relative
-    } else {
-        rows
+    let common = common_folder(rows);
+    let beside = tables::folder_of(to);
+    let rows = match common {
+        Some(common) if format == tables::TableFormat::Sidecar => &below(common, rows),
+        // Such a table can be moved with its images.
+        Some(common) if common.starts_with(&beside) => &below(&beside, rows),
+        _ => rows,
     };
     match options {
         ExportOptions { dry_run: true, .. } => tables::count(format, rows, to),
@@ -207,13 +208,16 @@ fn write_rows(format: tables::TableFormat, rows: &[TableRow], to: &Path, options
     }
 }
 
-/// The rows with paths relative to the folder that all of them share.
-fn below_common_folder(rows: &[TableRow]) -> Vec<TableRow> {
-    let mut parents = rows.iter().filter_map(|row| Path::new(&row.path).parent());
-    let Some(first) = parents.next() else { return Vec::new() };
-    let common = parents.fold(first, |common, parent| common.ancestors().find(|folder| parent.starts_with(folder)).unwrap_or(common));
+/// The folder that all images of some rows lie below.
+fn common_folder(rows: &[TableRow]) -> Option<&Path> {
+    let parents = rows.iter().filter_map(|row| Path::new(&row.path).parent());
+    parents.reduce(|common, parent| common.ancestors().find(|folder| parent.starts_with(folder)).unwrap_or(common))
+}
+
+/// The rows with paths relative to a folder that all of them lie below.
+fn below(folder: &Path, rows: &[TableRow]) -> Vec<TableRow> {
     let below = |row: &TableRow| {
-        let path = Path::new(&row.path).strip_prefix(common).map_or_else(|_| row.path.clone(), |path| path.to_string_lossy().into_owned());
+        let path = Path::new(&row.path).strip_prefix(folder).map_or_else(|_| row.path.clone(), |path| path.to_string_lossy().into_owned());
         TableRow { path, ..row.clone() }
     };
     rows.iter().map(below).collect()

@@ -239,7 +239,7 @@ impl ImportPlan {
             };
             let mut firsts = BTreeMap::new();
             for row in &table.rows {
-                match matcher.find(&row.path) {
+                match matcher.find_from(&table.folder, &row.path) {
                     PathMatch::One(item) => {
                         found.matched += 1;
                         found.matched_captions += row.captions.len();

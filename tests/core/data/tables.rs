@@ -492,6 +492,15 @@ fn paths_find_the_images_that_people_mean() {
     }
     let twice = Matcher::new(["/x/a.jpg", "/y/a.jpg"].map(|path| (7, Path::new(path))));
     assert_eq!(twice.find("a.jpg"), PathMatch::One(7), "two places of one image");
+    for (folder, path, expected) in [
+        ("/x", "c/b.jpg", PathMatch::One(1)),
+        ("/y/a", "./b.jpg", PathMatch::One(2)),
+        ("/y", "/x/a/b.jpg", PathMatch::One(0)),
+        ("/z", "b.jpg", PathMatch::Several(5)),
+        ("/z", "c/b.jpg", PathMatch::One(1)),
+    ] {
+        assert_eq!(matcher.find_from(Path::new(folder), path), expected, "{path} from {folder}");
+    }
 }
 
 #[test]

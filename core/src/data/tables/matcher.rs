@@ -109,6 +109,15 @@ impl<T: Copy + Eq> Matcher<T> {
         }
     }
 
+    /// As [`Matcher::find`], for a table that lies in `folder`: a path first means the image that
+    /// lies there as seen from the folder.
+    pub fn find_from(&self, folder: &Path, row_path: &str) -> PathMatch<T> {
+        let path = normal(&folder.join(row_path).to_string_lossy());
+        let parts: Vec<&str> = path.rsplit('/').collect();
+        let whole = self.range(0, &parts, parts.len() + 1);
+        if whole.is_empty() { self.find(row_path) } else { self.verdict(&self.orders[0][whole]) }
+    }
+
     fn find_exactly(&self, row_path: &str) -> PathMatch<T> {
         let path = normal(row_path);
         let folded = path.to_lowercase();

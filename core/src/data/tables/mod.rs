@@ -39,7 +39,7 @@ pub use formulas::{MARK, guarded, unguarded};
 pub use matcher::{Matcher, PathMatch};
 pub use sidecar::{beside, sidecar};
 pub(super) use table::read_at_most;
-pub use table::{MAX_BYTES, MAX_PROBLEMS, MAX_SIDECAR, Problem, Table, TableFormat, TableRow};
+pub use table::{MAX_BYTES, MAX_PROBLEMS, MAX_SIDECAR, Problem, Table, TableFormat, TableRow, folder_of};
 
 /// Reads a file of any format, recognised by its content and then by its name, or a folder of
 /// sidecars.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::table::{MAX_PROBLEMS, Problem, SHORTEN, Table, TableFormat, TableRow, Text, unknown};
+use super::table::{MAX_PROBLEMS, Problem, SHORTEN, Table, TableFormat, TableRow, Text, folder_of, unknown};
 use crate::error::{self, Error, Result};
 use crate::progress::Progress;
 
@@ -139,7 +139,8 @@ impl<'a> Draft<'a> {
             };
             return Err(unknown(self.path, found));
         }
-        Ok(Table { format, rows, caption_lines, problems: self.problems, n_problems: self.n_problems })
+        let folder = folder_of(self.path);
+        Ok(Table { format, folder, rows, caption_lines, problems: self.problems, n_problems: self.n_problems })
     }
 }
 

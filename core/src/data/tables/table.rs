@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
@@ -50,6 +50,8 @@ pub struct TableRow {
 pub struct Table {
     /// How the file is written.
     pub format: TableFormat,
+    /// The folder that the file lies in, or that was read: paths may be relative to it.
+    pub folder: PathBuf,
     /// One row for each path, in the order of first appearance; at least one.
     pub rows: Vec<TableRow>,
     /// For each row the line that each of its captions begins on, counted from 1; 0 where that is
@@ -68,6 +70,13 @@ pub struct Problem {
     pub line: usize,
     /// What is wrong there.
     pub detail: String,
+}
+
+/// The canonical path of the folder that a table lies in, or is if it is one of sidecars.
+pub fn folder_of(path: &Path) -> PathBuf {
+    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let folder = if full.is_dir() { &full } else { full.parent().unwrap_or(&full) };
+    fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
 impl TableFormat {

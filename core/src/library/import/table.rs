@@ -68,7 +68,7 @@ pub(in crate::library) fn read_table(state: &State, table: &Table) -> (TableRead
     let mut captions: BTreeMap<ItemId, Captions> = BTreeMap::new();
     let mut labels: BTreeMap<ItemId, String> = BTreeMap::new();
     for (row, lines) in table.rows.iter().zip(&table.caption_lines) {
-        let id = match matcher.find(&row.path) {
+        let id = match matcher.find_from(&table.folder, &row.path) {
             PathMatch::One(id) => id,
             PathMatch::None => {
                 read.unmatched.push(row.path.clone());
