@@ -264,7 +264,12 @@ fn an_import_that_is_stopped_keeps_what_was_done() {
     until(&mut desk, "nothing goes on", |desk| !desk.jobs().is_busy());
     let kept = state(&desk).images().count();
     assert!(kept > 0 && kept < 220, "{kept}");
-    desk.run(Command::Rescan);
+    let library = desk.folder().unwrap().to_owned();
+    desk.run(Command::Close);
+    desk.run(Command::Open(library));
+    until_told(&mut desk, &format!("was not finished: {kept} images are in"));
+    let folder = desk.notices().log().iter().find_map(|notice| notice.go_on.clone()).unwrap();
+    desk.run(Command::ImportAgain(folder));
     until(&mut desk, "all are there", |desk| state(desk).images().count() == 220);
 }
 

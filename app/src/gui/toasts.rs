@@ -3,6 +3,7 @@
 //! strip of their own; problems stay until they are closed or, once there was time to read them, an
 //! act succeeds. None lies over anything.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use egui::{Context, CornerRadius, Frame, Label, Margin, RichText, ScrollArea, Stroke, TextStyle, Ui};
@@ -20,6 +21,8 @@ const TICK: Duration = Duration::from_millis(500);
 const OLDER: usize = 1;
 /// Notices on the screen at most.
 const MOST: usize = 6;
+/// What going on with an import does.
+pub const GO_ON: &str = "Imports the rest of the folder; what is in is not read again";
 /// The height in points from which on the strip scrolls.
 const HIGHEST: f32 = 130.0;
 /// What frame and buttons of a notice take of its width, and the least width for words beside them.
@@ -170,9 +173,10 @@ impl Toasts {
         self.0.iter().any(|toast| toast.is_in_strip)
     }
 
-    /// Paints the notices of the strip, the newest first.
-    pub fn strip_ui(&mut self, ui: &mut Ui) {
-        let mut closed = None;
+    /// Paints the notices of the strip, the newest first. Returns the folder whose import is to go
+    /// on, if that was asked for.
+    pub fn strip_ui(&mut self, ui: &mut Ui) -> Option<PathBuf> {
+        let (mut closed, mut goes_on) = (None, None);
         // It is as high as they are from the first frame on.
         let rows = ScrollArea::vertical().max_height(HIGHEST).min_scrolled_height(HIGHEST).auto_shrink([false, true]);
         rows.show(ui, |ui| {
@@ -184,6 +188,11 @@ impl Toasts {
                             ui.set_width((ui.available_width() - AROUND).max(LEAST));
                             ui.add(Label::new(&toast.notice.words).wrap());
                         });
+                        if let Some(folder) = &toast.notice.go_on
+                            && ui.small_button("Go on").on_hover_text(GO_ON).clicked()
+                        {
+                            (goes_on, closed) = (Some(folder.clone()), Some(i));
+                        }
                         if toast.is_problem() && ui.small_button("Copy").clicked() {
                             ui.copy_text(toast.notice.words.clone());
                         }
@@ -197,6 +206,7 @@ impl Toasts {
         if let Some(i) = closed {
             self.0.remove(i);
         }
+        goes_on
     }
 }
 

@@ -7,6 +7,7 @@ use super::pages::{self as page_files, Pages};
 use super::panel::{PageUi, Panel};
 use super::widgets::page_frame;
 use super::{bars, modals, theme, viewer};
+use crate::command::Command;
 
 /// Paints the whole window.
 pub(super) fn window_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
@@ -25,7 +26,10 @@ fn behind_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
     Side::top("top").frame(bar(ui)).show(ui, |ui| bars::top::top_ui(ui, panel));
     Side::bottom("bottom").frame(bar(ui)).show(ui, |ui| bars::bottom::bottom_ui(ui, panel));
     if panel.view.toasts.has_strip() {
-        Side::bottom("notices").frame(bar(ui)).show(ui, |ui| panel.view.toasts.strip_ui(ui));
+        let goes_on = Side::bottom("notices").frame(bar(ui)).show(ui, |ui| panel.view.toasts.strip_ui(ui)).inner;
+        if let Some(folder) = goes_on {
+            panel.ask(Command::ImportAgain(folder));
+        }
     }
     let central = CentralPanel::default().frame(page_frame(ui));
     if panel.state().is_none() {

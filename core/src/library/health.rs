@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::cache::Cache;
 use super::chain::Head;
 use super::event::RootId;
-use super::import::{DUPLICATE, copy_of};
+use super::import::{DUPLICATE, copy_of, importing};
 use super::models::Models;
 use super::snapshot::{Snapshot, snapshots};
 use super::state::{Image, Root, State};
@@ -71,6 +71,8 @@ pub struct RootHealth {
     pub id: RootId,
     /// Its path.
     pub path: PathBuf,
+    /// Whether its import was broken off, or is under way.
+    pub is_broken_off: bool,
     /// Whether the folder is there; its images stay in the library when it is not.
     pub is_here: bool,
     /// Images below it.
@@ -102,7 +104,8 @@ pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache)
             images += 1;
             missing += usize::from(!image.is_here());
         }
-        RootHealth { id, path: root.path.clone(), is_here: root.path.is_dir(), images, missing }
+        let is_broken_off = store.fact(&importing(id))?.is_some_and(|n| n > 0);
+        Ok(RootHealth { id, path: root.path.clone(), is_broken_off, is_here: root.path.is_dir(), images, missing })
     };
     let skipped = cache.skipped()?.into_iter().map(|(path, reason, detail)| SkippedFile { path, reason, detail });
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -110,7 +113,7 @@ pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache)
         entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), size_of(&entry.path()))).collect();
     stored.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     Ok(Health {
-        roots: state.roots().map(root).collect(),
+        roots: state.roots().map(root).collect::<Result<_>>()?,
         skipped: skipped.collect(),
         copies: state.images().flat_map(|image| copies(state, image)).collect(),
         snapshots: snapshots(folder),

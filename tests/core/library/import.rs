@@ -337,8 +337,12 @@ fn a_cancelled_import_is_completed_by_the_next() {
         assert!(report.cancelled && report.imported >= at && report.imported < 90, "{report:?}");
         assert_eq!(hold(&library).state().images().count(), report.imported);
         sound(&library);
+        let told = || hold(&library).tell_broken_off().unwrap().into_iter().map(|(_, images)| images).collect::<Vec<_>>();
+        assert_eq!((told(), told()), (vec![report.imported], vec![]), "it is told once");
+        assert!(hold(&library).health().unwrap().roots[0].is_broken_off);
         let rest = imported(&library, &place.images());
         assert_eq!(rest.imported, 90 - report.imported);
+        assert!(told().is_empty() && !hold(&library).health().unwrap().roots[0].is_broken_off);
         assert_eq!(content(&library), whole);
     }
 }

@@ -13,6 +13,7 @@ use crate::gui::modal::Modal;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::requests::Request;
 use crate::gui::theme;
+use crate::gui::toasts::GO_ON;
 use crate::gui::widgets::{card_ui, line};
 use crate::gui::words::{ago, bytes, count, grouped, reasons};
 
@@ -73,6 +74,12 @@ fn roots_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
                 let is_whole = root.is_here && root.missing == 0;
                 if !is_whole && ui.small_button("It moved…").on_hover_text(Action::Relocate.words().1).clicked() {
                     panel.view.ask_where_is(root.path.clone());
+                }
+                if root.is_broken_off && root.is_here && !panel.desk.jobs().is_importing() {
+                    ui.colored_label(ui.visuals().warn_fg_color, "not all of it is imported");
+                    if ui.small_button("Go on").on_hover_text(GO_ON).clicked() {
+                        panel.ask(Command::ImportAgain(root.path.clone()));
+                    }
                 }
             });
             if let Some(words) = panel.desk.upkeep().imported(&root.path) {

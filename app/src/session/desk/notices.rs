@@ -15,11 +15,11 @@ pub(super) enum NewNotice {
 }
 
 impl NewNotice {
-    /// The same notice without its offer to undo: its library is closed.
-    pub(super) fn without_undo(self) -> Self {
+    /// The same notice without its offers: its library is closed.
+    pub(super) fn without_offers(self) -> Self {
         match self {
-            Self::Shown(notice) => Self::Shown(Notice { undo: None, ..notice }),
-            Self::Logged(notice) => Self::Logged(Notice { undo: None, ..notice }),
+            Self::Shown(notice) => Self::Shown(Notice { undo: None, go_on: None, ..notice }),
+            Self::Logged(notice) => Self::Logged(Notice { undo: None, go_on: None, ..notice }),
         }
     }
 }

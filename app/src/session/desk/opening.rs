@@ -618,7 +618,7 @@ impl Opened {
 }
 
 fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
-    let library = session.open_library_first(folder, false)?;
+    let mut library = session.open_library_first(folder, false)?;
     let name = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     // The library of a plain folder is the same by whichever of both it was opened.
     let full = folder.canonicalize().map_err(Error::io("read", folder))?;
@@ -628,7 +628,12 @@ fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
     };
     let plain = library.state().roots().map(|(_, root)| root.path.clone()).find(is_its_folder);
     let source = plain.unwrap_or(full);
-    Ok(Opened::new(folder.to_owned(), source, name, library))
+    let broken_off = if library.read_only().is_none() { library.tell_broken_off()? } else { Vec::new() };
+    let broken_off = broken_off.into_iter().map(|(root, images)| {
+        let words = format!("The import of {} was not finished: {} are in", display(&root), count(images, "image"));
+        Notice { go_on: Some(root), ..problem(words) }
+    });
+    Ok(Opened { news: broken_off.collect(), ..Opened::new(folder.to_owned(), source, name, library) })
 }
 
 /// Opens the library of a collection, which is made first where there is none of its version.

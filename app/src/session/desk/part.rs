@@ -56,7 +56,7 @@ macro_rules! parts {
             fn outliving(self) -> Option<Self> {
                 match self {
                     $(Self::$Part(_) => <$Part as Part>::OUTLIVES_LIBRARY.then_some(self),)*
-                    Self::NewNotice(told) => Some(Self::NewNotice(told.without_undo())),
+                    Self::NewNotice(told) => Some(Self::NewNotice(told.without_offers())),
                     Self::State(_) => None,
                     Self::Several(messages) => Some(Self::Several(messages.into_iter().filter_map(Self::outliving).collect())),
                 }

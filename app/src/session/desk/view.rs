@@ -29,6 +29,8 @@ pub struct Notice {
     pub tone: Tone,
     /// The act that it reports, if that can be undone.
     pub undo: Option<EventId>,
+    /// The folder whose import was broken off, if it reports that.
+    pub go_on: Option<PathBuf>,
     /// When it came, in milliseconds since 1970.
     pub at: i64,
 }
@@ -36,7 +38,7 @@ pub struct Notice {
 impl Notice {
     /// A notice that comes now, of nothing that can be undone.
     pub fn new(words: impl Into<String>, tone: Tone) -> Self {
-        Self { words: words.into(), tone, undo: None, at: now() }
+        Self { words: words.into(), tone, undo: None, go_on: None, at: now() }
     }
 }
 

@@ -126,6 +126,12 @@ pub fn plan(state: Option<&State>, folder: &Path, options: &ImportOptions, progr
     ImportPlan::of(&folder, &options.open(), &|path| known.contains(path), progress)
 }
 
+/// The name of the fact in the store that the import of a root is under way or was broken off (1),
+/// that this was told (2), or that all of it was gone through (0).
+pub(super) fn importing(root: RootId) -> String {
+    format!("importing root {}", root.0)
+}
+
 /// Imports the image files below `folder`. The library is held only for moments, so that others can
 /// use it meanwhile. All new images are one act. Cancelling keeps what was done.
 ///
@@ -219,6 +225,10 @@ fn run(
     };
     mark_missing(&mut hold(library), &folder, &files.iter().map(|(path, _)| path.as_path()).collect())?;
 
+    let is_root = state.roots.get(&root).is_some_and(|root| root.path == folder);
+    if is_root && !work.is_empty() {
+        hold(library).store().set_fact(&importing(root), 1)?;
+    }
     progress.begin("Importing", work.len() as u64);
     let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, report };
     for batch in work.chunks(BATCH) {
@@ -270,6 +280,9 @@ fn run(
     // Other files that were left out are not noted: their names may tell of an image that is
     // forgotten later.
     held.cache().put_skipped(&folder, report.failed.iter().map(|file| (file.path.as_path(), file.reason, file.detail.as_str())))?;
+    if is_root && held.store().fact(&importing(root))?.is_some_and(|n| n > 0) {
+        held.store().set_fact(&importing(root), 0)?;
+    }
     drop(held);
     match learn_found(library, progress) {
         Err(Error::Cancelled) => report.cancelled = true,
@@ -393,6 +406,23 @@ fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &P
 }
 
 impl Library {
+    /// Folders whose import was broken off, each with the number of its images that are in. Each is
+    /// told once.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when that cannot be read or noted.
+    pub fn tell_broken_off(&mut self) -> Result<Vec<(PathBuf, usize)>> {
+        let mut told = Vec::new();
+        for (id, root) in self.state().roots() {
+            if self.store().fact(&importing(id))? == Some(1) {
+                self.store().set_fact(&importing(id), 2)?;
+                let images = self.state().images().filter(|image| image.found_at().any(|place| place.root == id)).count();
+                told.push((root.path.clone(), images));
+            }
+        }
+        Ok(told)
+    }
+
     /// Notes which files of an image are there: those that are gone, and those that came back with
     /// its bytes.
     ///
