@@ -309,6 +309,20 @@ fn labels_are_reviewed_and_kept_or_changed_by_one_key() {
     world.run(Command::Review);
     world.rest();
     assert!(doubts(&world).iter().all(|doubt| doubt.image != first.image), "what was confirmed is not doubted again");
+    // It is kept with the library, and told of as one of other labels once these have changed.
+    let (found, is_stale) = (doubts(&world), |app: &App| labelling(app).review.is_stale);
+    assert!(!is_stale(world.app()));
+    world.run(Command::Close);
+    world.run(Command::Open(folder.path().to_owned()));
+    world.until("it is open again", |app| app.desk().state().is_some());
+    world.ctrl(Key::Num2);
+    world.until("the review is back", |app| app.desk().labelling().shown().is_some_and(|labelling| labelling.review.reviewed.is_some()));
+    world.rest();
+    assert_eq!((doubts(&world), is_stale(world.app())), (found, false));
+    world.run(Command::Label(vec![first.image], UserLabel::Class("cat".into())));
+    world.until("a label has changed", is_stale);
+    world.click("Review");
+    assert!(world.shows("Labels have changed since this was measured."));
 }
 
 #[test]

@@ -58,6 +58,6 @@ pub(super) fn votes(votes: &[Vote]) -> Vec<Value> {
 
 /// The advisers that vote for a class, in words.
 pub(super) fn agreeing(votes: &[Vote], class: &str) -> String {
-    let names: Vec<&str> = votes.iter().filter(|vote| vote.class.as_deref() == Some(class)).map(|vote| vote.adviser).collect();
+    let names: Vec<&str> = votes.iter().filter(|vote| vote.class.as_deref() == Some(class)).map(|vote| vote.adviser.as_str()).collect();
     if names.is_empty() { "all together".into() } else { names.join(", ") }
 }

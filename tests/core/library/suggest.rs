@@ -204,6 +204,9 @@ fn wrong_labels_are_doubted_first() {
         );
     }
     assert_eq!(review(&Progress::default()), reviewed, "the same seed, the same answer");
+    hold(&library).keep_review(&reviewed).unwrap();
+    assert_eq!(hold(&library).kept_review().unwrap().as_ref(), Some(&reviewed));
+    assert!(reviewed.is_of(hold(&library).state()));
     // A rejected class is not given in place of the label.
     let doubt = &reviewed.doubts[0];
     hold(&library).reject(&[doubt.image], &doubt.instead[0].0, true).unwrap();
@@ -214,6 +217,7 @@ fn wrong_labels_are_doubted_first() {
     for id in &wrong {
         hold(&library).label(&[*id], &class(&format!("{}/small", truths[id]))).unwrap();
     }
+    assert!(!reviewed.is_of(hold(&library).state()), "labels have changed since");
     let of_trees = review(&Progress::default());
     assert!(of_trees.passed < wrong.len() && !of_trees.doubts.is_empty());
     for doubt in &of_trees.doubts {

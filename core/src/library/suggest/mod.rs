@@ -4,6 +4,7 @@
 //! the recogniser's. What was learned of a label that is taken back or changed is unlearned: see
 //! [`crate::advise::CheckpointedEnsemble`].
 
+mod kept;
 mod order;
 mod review;
 mod suggester;

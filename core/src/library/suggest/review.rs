@@ -8,6 +8,7 @@
 //! class would be doubted.
 
 use rand::seq::SliceRandom as _;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -15,8 +16,10 @@ use super::suggester::{LEARNED, ensemble};
 use super::suggestion::{Vote, votes};
 use super::views::{ViewMaker, opinions};
 use crate::advise::{Ensemble, LearnedLabel, Opinion, Recognised, Views};
+use crate::bytes::Writer;
 use crate::ckm::{Ckm, Example, Without};
 use crate::error::Result;
+use crate::hash::hash64;
 use crate::ids::{ClassId, ItemId};
 use crate::library::Library;
 use crate::library::state::{Image, State};
@@ -40,7 +43,7 @@ const ALIKE: (usize, usize) = (3, 300);
 const HURRIED: usize = 300;
 
 /// A label that is doubted.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Doubt {
     /// The image.
     pub image: ItemId,
@@ -58,7 +61,7 @@ pub struct Doubt {
 }
 
 /// The result of a review.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reviewed {
     /// Doubted labels, the most doubtful first.
     pub doubts: Vec<Doubt>,
@@ -71,6 +74,26 @@ pub struct Reviewed {
     /// Labels judged of images whose object is not known: near copies with the same wrong label may
     /// have supported it.
     pub objects_unknown: usize,
+    /// A hash of the labels that were reviewed.
+    labels: u64,
+}
+
+impl Reviewed {
+    /// Whether the labels are those that were reviewed. O(images).
+    pub fn is_of(&self, state: &State) -> bool {
+        self.labels == hash_of_labels(state)
+    }
+}
+
+fn hash_of_labels(state: &State) -> u64 {
+    let mut all = Writer::default();
+    for image in state.images() {
+        if let Some(label) = image.label() {
+            all.put(&image.id.0);
+            all.put(&label.to_owned());
+        }
+    }
+    hash64(&all.finish())
 }
 
 /// What the advisers together say of a label.
@@ -132,7 +155,7 @@ impl Review {
         let mut classes: Vec<String> = labels.iter().map(|(_, label, _)| label.clone()).collect();
         classes.sort_unstable();
         classes.dedup();
-        let mut reviewed = Reviewed { passed: self.unseen, ..Reviewed::default() };
+        let mut reviewed = Reviewed { passed: self.unseen, labels: hash_of_labels(&self.state), ..Reviewed::default() };
         let mut cases = self.cases(&labels, &classes, progress);
         let hurries = progress.is_cancelled();
         if hurries {

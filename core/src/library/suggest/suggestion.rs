@@ -1,5 +1,7 @@
 //! The suggestion for an image, and the advisers' votes.
 
+use serde::{Deserialize, Serialize};
+
 use crate::advise::{Advice, Ensemble};
 use crate::ids::{ClassId, ItemId};
 
@@ -16,10 +18,10 @@ pub struct Suggestion {
 }
 
 /// The vote of one adviser.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vote {
     /// The adviser's name.
-    pub adviser: &'static str,
+    pub adviser: String,
     /// The class it would suggest alone, if any.
     pub class: Option<String>,
     /// How much it is trusted now, 0..=1.
@@ -29,7 +31,7 @@ pub struct Vote {
 /// The vote of each adviser of an ensemble in an advice.
 pub(super) fn votes(ensemble: &Ensemble, advice: &Advice, name: impl Fn(ClassId) -> Option<String>) -> Vec<Vote> {
     let said = ensemble.kinds().iter().zip(&advice.each).zip(ensemble.mixture().trust());
-    said.map(|((kind, class), trust)| Vote { adviser: kind.name(), class: class.and_then(&name), trust }).collect()
+    said.map(|((kind, class), trust)| Vote { adviser: kind.name().to_owned(), class: class.and_then(&name), trust }).collect()
 }
 
 impl Suggestion {

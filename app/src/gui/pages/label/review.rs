@@ -56,6 +56,9 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView
             }
         }
     });
+    if desk.labelling().shown().is_some_and(|labelling| labelling.review.is_stale) {
+        ui.colored_label(ui.visuals().warn_fg_color, "Labels have changed since this was measured.");
+    }
     ui.add_space(2.0);
     let Some((reviewed, doubts)) = reviewed else {
         view.reading.clear();

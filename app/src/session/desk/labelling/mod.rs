@@ -9,16 +9,16 @@ use std::io;
 use std::sync::Arc;
 
 use tessera_core::ids::ItemId;
-use tessera_core::library::Library;
 use tessera_core::library::event::{EventId, UserLabel};
 use tessera_core::library::suggest::{LabelOrder, POOL, Reviewed};
+use tessera_core::library::{Library, hold};
 use tessera_core::progress::ProgressSnapshot;
 use tessera_core::{Error, Result};
 
 use super::Message as DeskMessage;
 use super::context::{Context, Event};
 use super::library_act::{self, last_act};
-use super::notices::{NewNotice, done, note};
+use super::notices::{NewNotice, done, note, problem};
 use super::part::Part;
 use crate::job::JobKind;
 use advisers::{AdviserResult, AdviserThread, SuggestionRequest, pool};
@@ -49,6 +49,8 @@ pub(super) enum Message {
     NotSaved,
     /// The outcome of a review.
     Reviewed(Reviewed),
+    /// That of the last one that the library kept.
+    Kept(Option<Reviewed>),
 }
 
 impl Part for LabellingDesk {
@@ -64,7 +66,18 @@ impl Part for LabellingDesk {
             Message::Advisers(number, result) => self.take_in_result(number, result),
             Message::Saved(act) => self.take_in_saved(ctx, Some(act)),
             Message::NotSaved => self.take_in_saved(ctx, None),
-            Message::Reviewed(reviewed) => self.take_in_review(ctx, reviewed),
+            Message::Reviewed(reviewed) => {
+                let reviewed = Arc::new(reviewed);
+                self.take_in_review(ctx, Arc::clone(&reviewed));
+                ctx.with_library(move |_, library| match library.keep_review(&reviewed) {
+                    Ok(()) => DeskMessage::from(()),
+                    Err(error) => problem(error).into(),
+                });
+            }
+            Message::Kept(Some(reviewed)) if self.shown.as_ref().is_some_and(|labelling| labelling.review.reviewed.is_none()) => {
+                self.take_in_review(ctx, Arc::new(reviewed));
+            }
+            Message::Kept(_) => {}
         }
     }
 
@@ -127,6 +140,10 @@ impl LabellingDesk {
     fn start(&mut self, ctx: &Context, only: Option<Arc<Vec<ItemId>>>, order: LabelOrder) {
         let Some(state) = ctx.state() else { return };
         let before = self.shown.take();
+        if let (None, Some(open)) = (&before, &ctx.library) {
+            let library = Arc::clone(&open.shared);
+            ctx.short(move || Message::Kept(hold(&library).kept_review().unwrap_or_default()));
+        }
         // Another order of the same images brings back neither labelled nor skipped ones.
         let goes_on = before.as_ref().is_some_and(|before| before.only.as_ref().map(Arc::as_ptr) == only.as_ref().map(Arc::as_ptr));
         let mut labelling = before.unwrap_or_default();
@@ -292,12 +309,12 @@ impl LabellingDesk {
         });
     }
 
-    fn take_in_review(&mut self, ctx: &Context, reviewed: Reviewed) {
+    fn take_in_review(&mut self, ctx: &Context, reviewed: Arc<Reviewed>) {
         if self.shown.is_none() {
             self.start(ctx, None, self.order);
         }
         if let (Some(state), Some(labelling)) = (ctx.state(), &mut self.shown) {
-            labelling.review.reviewed = Some(Arc::new(reviewed));
+            labelling.review.reviewed = Some(reviewed);
             labelling.settle(state);
         }
     }

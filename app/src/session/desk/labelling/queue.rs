@@ -76,6 +76,8 @@ pub struct LabelReview {
     pub reviewed: Option<Arc<Reviewed>>,
     /// Those of its doubts that still hold.
     pub doubts: Vec<Doubt>,
+    /// Whether labels have changed since.
+    pub is_stale: bool,
 }
 
 /// An act on the queue.
@@ -277,6 +279,7 @@ impl Labelling {
             (!instead.is_empty()).then(|| Doubt { instead, ..doubt.clone() })
         });
         self.review.doubts = open.collect();
+        self.review.is_stale = self.review.reviewed.as_ref().is_some_and(|reviewed| !reviewed.is_of(state));
     }
 
     /// Moves images to the head of the queue, as far as they belong in it.
