@@ -181,7 +181,8 @@ fn a_wrong_answer_is_put_right_by_its_bar_its_key_and_in_writing() {
     world.click_containing("cat ");
     world.until("its bar says cat", is("cat"));
     world.rest();
-    assert!(world.shows("Its label: cat") && world.shows("Undo"));
+    assert!(world.shows("Its label: cat") && world.shows("You labelled it: cat"));
+    assert!(world.shows("The recogniser's answer:") && world.shows("Undo"));
     world.key(Key::Num2);
     world.until("its key says bee", is("bee"));
     world.rest();

@@ -35,6 +35,9 @@ const AROUND_ROWS: f32 = 70.0;
 /// The least share of the page's height that they take.
 const LEAST_ROWS: f32 = 0.45;
 
+/// Why a label does not change the answer.
+const NOT_ITSELF: &str = "What an image is labelled does not change how it is recognised itself: it is never compared with itself";
+
 /// Classes after the best that are told of a first guess.
 const RUNNERS_UP: usize = 3;
 
@@ -96,7 +99,7 @@ impl RecogniseView {
     /// The answer, what the user says of it, and the scores of all classes.
     fn answer_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, height: f32) {
         let top = ui.cursor().top();
-        answer_ui(ui, panel, recognition);
+        answer_ui(ui, panel, recognition, &self.truth);
         ui.add_space(6.0);
         self.truth.ui(ui, panel, recognition);
         ui.add_space(6.0);
@@ -350,10 +353,29 @@ fn first_look_ui(ui: &mut Ui, panel: &Panel<'_>, first: &FirstLook, job: &JobVie
     });
 }
 
-fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
+/// The class that the user gave the image, with a way back. Returns whether there is one.
+fn said_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, truth: &Truth) -> bool {
+    let image = recognition.item.and_then(|id| panel.desk.state()?.image(id));
+    let Some(class) = image.filter(|image| matches!(image.user, UserLabel::Class(_))).and_then(|image| image.label()) else {
+        return false;
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(format!("You labelled it: {class}")).strong().size(18.0));
+        if let Some(act) = truth.last_act(panel)
+            && ui.small_button("Undo").on_hover_text(&act.words).clicked()
+        {
+            panel.act(Action::Undo);
+        }
+    });
+    ui.label(RichText::new("The recogniser's answer:").weak()).on_hover_text(NOT_ITSELF);
+    true
+}
+
+fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, truth: &Truth) {
     let unknown = recognition.unknown(panel.settings.answered);
     card_ui(ui, "", |ui| {
         let (best, _) = &recognition.scores[0];
+        let is_said = said_ui(ui, panel, recognition, truth);
         class_heading_ui(ui, if unknown.is_some() { "Unknown" } else { best }, 26.0);
         if let Some(UnknownBar { taken, found, .. }) = unknown {
             line(ui, RichText::new(format!("nearest class: {best}")));
@@ -365,10 +387,9 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
             ui.colored_label(ui.visuals().warn_fg_color, "It may be of none of its classes.").on_hover_text(&why);
             ui.label(RichText::new(why).small().weak());
         }
-        if let Some(truth) = recognition.item.and_then(|id| panel.label_of(id)).filter(|truth| truth != best) {
+        if let Some(truth) = recognition.item.and_then(|id| panel.label_of(id)).filter(|truth| !is_said && truth != best) {
             let words = format!("It is labelled {truth}; this is what is recognised.");
-            let hover = "What an image is labelled does not change how it is recognised itself: it is never compared with itself";
-            ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text(hover);
+            ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text(NOT_ITSELF);
         }
         let name = recognition.path.as_deref().and_then(std::path::Path::file_name).map(|name| display(std::path::Path::new(name)));
         let name = name.unwrap_or_else(|| recognition.name.clone());
