@@ -311,7 +311,9 @@ fn what_is_unknown_is_chosen_on_a_curve() {
     });
     assert!(unknown.is_some() && world.shows("nearest class"));
     world.click("When is an image unknown?");
-    world.step();
+    world.harness.run_steps(60);
+    let curve = world.harness.get_by_label(name).rect();
+    assert!((0.0..800.0).contains(&curve.center().y), "it is in view: {curve}");
     world.harness.get_by_label(name).focus();
     world.step();
     for _ in 0..35 {

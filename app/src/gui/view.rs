@@ -33,6 +33,8 @@ pub struct View {
     pub browsed: Selection,
     /// Whether the menu is to be opened, or closed if it is open.
     pub wants_menu: bool,
+    /// Whether the page Train is to show when an image is unknown.
+    pub seeks_unknown: bool,
     /// The viewer, while it is open; it shows the selected image.
     pub viewer: Option<Viewer>,
     /// The picture that this frame needs in full size.

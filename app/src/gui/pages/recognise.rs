@@ -422,6 +422,7 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, trut
             } else if recognition.by == "this library" {
                 let link = ui.link(RichText::new("When is an image unknown?").small());
                 if link.on_hover_text("What is answered and what is right, on the page Train").clicked() {
+                    panel.view.seeks_unknown = true;
                     panel.requests.push(Request::TurnTo(Page::Train));
                 }
             }

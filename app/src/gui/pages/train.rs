@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use egui::{RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
+use egui::{Align, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
 
 use tessera_core::ckm::accuracy::Estimate;
 use tessera_core::ckm::presets::Subject;
@@ -70,6 +70,7 @@ fn folders_of(state: &State) -> Option<String> {
 
 impl PageUi for TrainView {
     fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
+        let seeks_unknown = std::mem::take(&mut panel.view.seeks_unknown);
         let labelled: usize = panel.view.shown.census().classes.values().sum();
         let classes = panel.view.shown.census().classes.len();
         let judging = [JobKind::Judge, JobKind::LearnWeights, JobKind::FitKinds].iter().find_map(|kind| panel.desk.jobs().of(kind));
@@ -210,6 +211,9 @@ impl PageUi for TrainView {
                         }
                     });
                     ui.add_space(6.0);
+                    if seeks_unknown {
+                        ui.scroll_to_cursor(Some(Align::TOP));
+                    }
                     wide_card_ui(ui, "Answered, right and unknown", |ui| unknown_ui(ui, panel, &report));
                 });
                 ui.vertical(|ui| {
