@@ -43,6 +43,23 @@ fn selections_go_by_keys() {
 }
 
 #[test]
+fn where_an_image_is_chosen_other_files_are_listed_on_request() {
+    let mut world = small();
+    let folder = world.path("files");
+    std::fs::create_dir(&folder).unwrap();
+    for name in ["a.PNG", "notes.txt"] {
+        std::fs::write(folder.join(name), "").unwrap();
+    }
+    world.harness.state_mut().view_mut().open(Modal::Path(Purpose::Recognise));
+    world.step();
+    world.harness.state_mut().view_mut().draft.text = format!("{}/", folder.display());
+    world.until("they are listed", |app| app.desk().files().listing().is_some_and(|(listed, _)| listed == folder));
+    assert!(world.shows("a.PNG") && !world.shows("notes.txt"));
+    world.click("All files");
+    assert!(world.shows("a.PNG") && world.shows("notes.txt"));
+}
+
+#[test]
 fn letters_are_dead_while_someone_writes() {
     let mut world = small();
     world.key(Key::Home);

@@ -4,9 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 
+use tessera_core::picture::decode::EXTENSIONS;
+
 use super::actions::Action;
 use crate::command::{Export, ExportFormat};
 use crate::session::desk::Desk;
+
+/// What shows files that are no images, too, where an image is chosen.
+pub const ALL_FILES: &str = "All files";
 
 /// The purpose of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +87,11 @@ impl Purpose {
             ),
             Self::RestoreBackup => ("Restore a backup", "The folder that a backup was made in"),
         }
+    }
+
+    /// Whether the path is that of an image to be read.
+    pub fn is_image(self) -> bool {
+        matches!(self, Self::Recognise | Self::Similar)
     }
 
     /// Whether the path is that of something to be written.
@@ -215,6 +225,13 @@ impl Dialogs for Native {
         let asked = thread::Builder::new().name("dialog".into()).spawn(move || {
             let dialog = rfd::FileDialog::new().set_title(purpose.words().0).set_directory(folder);
             let dialog = if let Some(name) = name { dialog.set_file_name(name) } else { dialog };
+            let dialog = if purpose.is_image() {
+                // Some systems tell capital letters from small ones.
+                let endings: Vec<String> = EXTENSIONS.iter().flat_map(|ending| [(*ending).to_owned(), ending.to_uppercase()]).collect();
+                dialog.add_filter("Images", &endings).add_filter(ALL_FILES, &["*"])
+            } else {
+                dialog
+            };
             let answer = match purpose {
                 _ if wants == Wants::Folder => dialog.pick_folder(),
                 _ if purpose.is_new() => dialog.save_file(),

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use egui::{RichText, ScrollArea, Ui};
 use tessera_core::error::display;
+use tessera_core::picture::decode::EXTENSIONS;
 
 use super::field::field_ui;
 use crate::command::Command;
-use crate::gui::dialogs::{Purpose, Wants, start_folder, typed_path};
+use crate::gui::dialogs::{ALL_FILES, Purpose, Wants, start_folder, typed_path};
 use crate::gui::panel::Panel;
 use crate::gui::requests::Request;
 use crate::gui::widgets::main_button;
+use crate::session::desk::view::FolderEntry;
 
 /// The typed path in its parts.
 struct Typed {
@@ -89,6 +91,9 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: &Purpose) -> 
             }
         }
         close |= ui.button("Cancel").clicked();
+        if purpose.is_image() {
+            ui.checkbox(&mut panel.view.draft.is_ticked, ALL_FILES).on_hover_text("Lists files whose names are not those of images, too");
+        }
     });
     close
 }
@@ -110,7 +115,13 @@ fn listing_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: &Purpose, base: &Path
         let fits = |path: &Path| {
             purpose.is_new() || path.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().starts_with(&begun))
         };
-        for entry in entries.iter().filter(|entry| fits(&entry.path)) {
+        let is_image = |path: &Path| {
+            let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+            ending.is_some_and(|ending| EXTENSIONS.contains(&ending.as_str()))
+        };
+        let lists_all = !purpose.is_image() || panel.view.draft.is_ticked;
+        let is_wanted = |entry: &&FolderEntry| fits(&entry.path) && (lists_all || entry.is_folder || is_image(&entry.path));
+        for entry in entries.iter().filter(is_wanted) {
             let name = entry.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let words = if entry.is_folder { format!("{name}/") } else { name };
             if ui.add(egui::Button::selectable(false, words).truncate()).clicked() {
