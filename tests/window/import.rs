@@ -207,6 +207,11 @@ fn a_folder_that_is_opened_is_shown_first_and_later_not_again() {
     imported(&mut world, 16);
     assert!(world.app().desk().planning().now().is_none());
     assert!(world.state().images().all(|image| image.label().is_none()), "it is read as it was chosen");
+    class_folders(&world.path("more"), &["aa", "bb"], 3);
+    world.run(Command::AddPlanned(world.path("more")));
+    world.until("it is planned", |app| app.desk().planning().now().is_some_and(|now| now.is_current));
+    let proposed = world.app().desk().planning().now().unwrap().options.labels;
+    assert_eq!(proposed, Labels::None, "what was chosen last is proposed");
 }
 
 #[test]

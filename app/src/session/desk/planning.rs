@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use image::RgbImage;
+use tessera_core::data::Labels;
 use tessera_core::data::plan::ImportPlan;
 use tessera_core::error::display_name;
 use tessera_core::library::import::ImportOptions;
@@ -49,8 +50,8 @@ impl PlannedImport {
 
 /// News of plans.
 pub(super) enum Message {
-    /// What an import of a folder would take in.
-    Planned(PathBuf, Result<Arc<ImportPlan>, String>),
+    /// What an import of a folder would take in, by which source of labels.
+    Planned(PathBuf, Labels, Result<Arc<ImportPlan>, String>),
     /// A small picture of a file in the folder.
     Picture(PathBuf, PathBuf, Arc<RgbImage>),
 }
@@ -65,8 +66,8 @@ impl Part for Planning {
     fn take_in(&mut self, _: &mut Context, message: Message) {
         let Some(now) = &mut self.now else { return };
         match message {
-            Message::Planned(folder, outcome) if folder == now.folder => {
-                (now.outcome, now.is_current) = (Some(outcome), true);
+            Message::Planned(folder, labels, outcome) if folder == now.folder => {
+                (now.options.labels, now.outcome, now.is_current) = (labels, Some(outcome), true);
             }
             Message::Picture(folder, path, picture) if folder == now.folder => {
                 now.pictures.retain(|(known, _)| *known != path);
@@ -104,7 +105,9 @@ impl Planning {
             }
             _ => {}
         }
-        let options = options.unwrap_or_else(|| options_of(ctx, &folder));
+        let is_proposed = options.is_none();
+        let propose = || ctx.state().map_or_else(ImportOptions::default, |state| ImportOptions::proposed(state, &folder));
+        let mut options = options.unwrap_or_else(propose);
         let before = self.now.take();
         let (outcome, pictures) = before.map(|now| (now.outcome, now.pictures)).unwrap_or_default();
         self.now = Some(PlannedImport { folder: folder.clone(), options: options.clone(), outcome, is_current: false, pictures });
@@ -112,9 +115,14 @@ impl Planning {
         let known: Vec<PathBuf> = self.now.iter().flat_map(|now| &now.pictures).map(|(path, _)| path.clone()).collect();
         let state = ctx.state().cloned();
         ctx.job(JobKind::PlanImport, move |session| {
-            let plan = session.plan_import(state.as_ref(), &folder, &options).map(Arc::new);
+            let mut plan = session.plan_import(state.as_ref(), &folder, &options).map(Arc::new);
+            if is_proposed && plan.is_err() && options.labels != Labels::Auto {
+                // What was chosen for another folder need not fit this one.
+                options.labels = Labels::Auto;
+                plan = session.plan_import(state.as_ref(), &folder, &options).map(Arc::new);
+            }
             session.progress().step()?;
-            outbox.send(Message::Planned(folder.clone(), plan.as_ref().map(Arc::clone).map_err(ToString::to_string)));
+            outbox.send(Message::Planned(folder.clone(), options.labels, plan.as_ref().map(Arc::clone).map_err(ToString::to_string)));
             let Ok(plan) = plan else { return Ok(()) };
             for example in plan.examples.iter().filter(|example| !known.contains(&example.path)) {
                 session.progress().step()?;

@@ -73,6 +73,16 @@ impl ImportOptions {
         folders().find(|root| root.path == folder).or_else(moved).map(Self::of)
     }
 
+    /// Those to propose for a folder: as it was imported with before, or else with the source of
+    /// labels of the folder that was imported last.
+    pub fn proposed(state: &State, folder: &Path) -> Self {
+        let before = fs::canonicalize(folder).ok().and_then(|folder| Self::of_folder(state, &folder));
+        before.unwrap_or_else(|| {
+            let last = state.roots().map(|(_, root)| root).filter(|root| !root.is_of_files()).last();
+            Self { labels: last.map(|root| Self::of(root).labels).unwrap_or_default(), ..Self::default() }
+        })
+    }
+
     /// The options that are given; unless a source of labels is, the others are those that the
     /// folder was imported with before.
     pub fn with_earlier(state: Option<&State>, folder: &Path, labels: Option<Labels>, exclude: Vec<String>, masks: Option<Masks>) -> Self {
