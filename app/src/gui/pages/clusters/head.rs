@@ -5,6 +5,7 @@ use egui::{Button, ComboBox, DragValue, Key, RichText, Ui};
 use tessera_core::ids::ItemId;
 use tessera_core::library::bonds::Bond;
 use tessera_core::library::clusters::{ClusterAim, unused};
+use tessera_core::library::looks::Look;
 use tessera_core::plural::listed;
 
 use super::super::looks::{LEARNED_OFF, LIST, LookChoice, look_choices};
@@ -33,11 +34,15 @@ impl ClustersView {
         let asked =
             |kept: &ClusterAim| Wish { look: kept.look.clone(), is_open: kept.clusters.is_none(), clusters: kept.clusters.unwrap_or(20) };
         let mut wish = self.wish.clone().or_else(|| kept.as_ref().map(asked)).unwrap_or(Wish { look: None, is_open: true, clusters: 20 });
+        wish.look = self.look.clone().unwrap_or(wish.look);
         let before = wish.clone();
         ui.horizontal_wrapped(|ui| {
             let is_entered = wish_ui(ui, panel, &mut wish);
             if wish != before {
                 self.wish = Some(wish.clone());
+            }
+            if wish.look != before.look {
+                self.look = Some(wish.look.clone());
             }
             if let Some(job) = panel.desk.jobs().of(&JobKind::FindClusters) {
                 self.wants_to_find = false;
@@ -59,19 +64,23 @@ impl ClustersView {
                 clusters: (!wish.is_open).then_some(wish.clusters),
                 ..kept.clone().unwrap_or_default()
             };
-            let is_same = kept.as_ref().is_some_and(|kept| kept.clusters == aim.clusters && (aim.look.is_none() || aim.look == kept.look));
+            // The usual ones are what the network sees, or else edges and colours.
+            let is_usual = |look: &Option<Look>| matches!(look, Some(Look::Network | Look::Appearance));
+            let is_by = |look: &Option<Look>| aim.look == *look || (aim.look.is_none() && is_usual(look));
+            let same = kept.filter(|kept| kept.clusters == aim.clusters && is_by(&kept.look));
             let is_asked = panel.desk.clusters().is_known() && std::mem::take(&mut self.wants_to_find);
-            if !is_same {
+            let Some(same) = same else {
                 let button = main_button(ui, "Find clusters").on_hover_text("Changes nothing in the library; can be stopped at any time");
                 if button.clicked() || is_asked || is_entered {
+                    self.look = Some(wish.look);
                     panel.ask(Command::FindClusters(aim));
                 }
                 return;
-            }
+            };
             self.wish = None;
             let go_on = ui.button(GO_ON).on_hover_text("Twenty more passes over the images, from where it ended");
             if go_on.clicked() || is_asked {
-                panel.ask(Command::FindClusters(aim));
+                panel.ask(Command::FindClusters(same));
             } else if ui.button(ANEW).on_hover_text("Finds other clusters, from another start; names stay").clicked() {
                 panel.view.selection.clear();
                 panel.ask(Command::FindClusters(ClusterAim { seed: aim.seed.wrapping_add(1), ..aim }));

@@ -40,6 +40,8 @@ pub struct ClustersView {
     pub(in crate::gui) wants_to_find: bool,
     captions: CaptionDrafts,
     wish: Option<Wish>,
+    /// The vectors that the user chose last, whichever clusters are shown; none before that.
+    look: Option<Option<Look>>,
     /// The number of the cluster that keys are about.
     current: Option<usize>,
     /// The clusters of which all images are shown, by their numbers.
