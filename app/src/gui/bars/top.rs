@@ -53,32 +53,34 @@ pub(in crate::gui) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     });
 }
 
-/// The pages, as many as there is room for; the others are behind one button. The one that is shown
-/// is always among the first.
+/// The first pages, as many as there is room for; the others are behind one button, which names the
+/// one of them that is shown.
 fn pages_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let around = 2.0 * ui.spacing().button_padding.x + ui.spacing().item_spacing.x;
     let width = |ui: &Ui, words: &str| words_width(ui, words) + around;
     let widths: Vec<f32> = Page::ALL.iter().map(|entry| width(ui, entry.name)).collect();
     let room = ui.available_width() - SEARCH;
-    let mut shown: Vec<usize> = (0..Page::ALL.len()).collect();
-    let here = panel.view.page as usize;
+    let more = |entry: &PageEntry| format!("{MORE}: {}", entry.name);
+    let mut n = Page::ALL.len();
     let mut taken: f32 = widths.iter().sum();
     if taken > room {
-        taken += width(ui, MORE);
-        while let Some(place) = shown.iter().rposition(|page| *page != here).filter(|_| taken > room) {
-            taken -= widths[shown.remove(place)];
+        // Whichever page is shown, so that none changes its place.
+        taken += Page::ALL.iter().map(|entry| width(ui, &more(entry))).fold(0.0, f32::max);
+        while n > 0 && taken > room {
+            n -= 1;
+            taken -= widths[n];
         }
     }
-    for page in &shown {
-        page_ui(ui, panel, &Page::ALL[*page]);
+    let (shown, hidden) = Page::ALL.split_at(n);
+    for entry in shown {
+        page_ui(ui, panel, entry);
     }
-    if shown.len() < Page::ALL.len() {
+    if !hidden.is_empty() {
+        let here = hidden.iter().find(|entry| entry.page == panel.view.page && panel.view.viewer.is_none());
+        let words = here.map_or_else(|| RichText::new(MORE), |entry| RichText::new(more(entry)).strong());
         ui.scope(|ui| {
             theme::flat(ui);
-            ui.menu_button(MORE, |ui| {
-                let hidden = (0..Page::ALL.len()).filter(|page| !shown.contains(page));
-                hidden.for_each(|page| page_ui(ui, panel, &Page::ALL[page]));
-            });
+            ui.menu_button(words, |ui| hidden.iter().for_each(|entry| page_ui(ui, panel, entry)));
         });
     }
 }
