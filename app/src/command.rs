@@ -534,8 +534,10 @@ impl WeightChoice {
     /// Its name, and what it means in a sentence.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Uniform => ("Uniform", "Each piece of a training image counts as much as any other"),
-            Self::Learned => ("Learned", "Pieces that draw images of other classes count less; learned when you first choose it, and kept"),
+            Self::Uniform => ("All alike", "Each piece of a labelled image counts as much as any other"),
+            Self::Learned => {
+                ("As learned", "Pieces that also look like images of other classes count less; learned when you first choose it, and kept")
+            }
         }
     }
 }
@@ -559,11 +561,13 @@ impl KindChoice {
     /// Its name, and what it means in a sentence.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Preset => ("As usual", "Edges, colours, corners and places count as is usual for what the images show"),
+            Self::Preset => ("As usual", "As is usual for what the images show"),
             Self::Fitted => {
-                ("Fitted", "Edges, colours and corners count as is best on the images of this library, each judged without its object")
+                ("Fitted", "As recognises the labelled images of this library best, each compared with images of other objects alone")
             }
-            Self::Places => ("Fitted with places", "What lying elsewhere costs is fitted too: six times the time"),
+            Self::Places => {
+                ("Fitted with places", "Also finds how much it matters where in the image a piece lies; takes six times as long")
+            }
         }
     }
 
@@ -581,8 +585,10 @@ impl KindChoice {
 pub fn subject_words(subject: Subject) -> (&'static str, &'static str) {
     match subject {
         Subject::Object => ("Single objects", "Each image shows one thing, upright and in the middle"),
-        Subject::Scene => ("Scenes", "Things lie anywhere in the image: lying elsewhere costs half as much"),
-        Subject::Texture => ("Surfaces", "Images look alike all over: place counts for nothing, corners and colours for more"),
+        Subject::Scene => ("Scenes", "Things lie anywhere in the image: where a piece lies matters half as much"),
+        Subject::Texture => {
+            ("Surfaces", "Materials and patterns, alike all over: where a piece lies does not matter, corners and colours matter more")
+        }
     }
 }
 
@@ -607,15 +613,15 @@ impl SearchChoice {
     /// Its name, and what it means in a sentence.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Automatic => ("Automatic", "Compares with all training images of a small library, with a shortlist of a large one"),
-            Self::Exact => ("All images", "Compares with all training images: exact, and slower the more there are"),
+            Self::Automatic => ("Automatic", "All labelled images of a small library, the most similar images of a large one"),
+            Self::Exact => ("All images", "Every labelled image: nothing is missed, but it is slower the more there are"),
             Self::Shortlist => (
-                "Shortlist",
-                "Compares with the 32 training images of each class that are most like the image as a whole: the fastest, for single things in the middle",
+                "Similar images",
+                "The 32 labelled images of each class that look most like it as a whole: the fastest, for single things in the middle",
             ),
             Self::Index => (
-                "Index",
-                "Compares each piece with those that an index finds near it: for things that lie anywhere in a scene; takes room and some time when the library is opened",
+                "Similar pieces",
+                "For each piece of it the pieces of labelled images that are most like it: for things that lie anywhere in the image; takes room on the disk, and some time when the library is opened",
             ),
         }
     }

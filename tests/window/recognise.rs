@@ -184,11 +184,11 @@ fn what_is_compared_is_chosen_and_stays_with_the_library() {
     world.harness.state_mut().turn_to(Page::Train);
     world.step();
     assert_eq!(world.app().desk().recognising().search(), SearchChoice::Automatic);
-    world.click("Shortlist");
+    world.click("Similar images");
     world.until("it is chosen", |app| app.desk().recognising().search() == SearchChoice::Shortlist);
     world.step();
     assert!(world.shows("or what is compared, has changed since"));
-    world.click("Index");
+    world.click("Similar pieces");
     world.until("it is chosen", |app| app.desk().recognising().search() == SearchChoice::Index);
     world.run(Command::Close);
     world.run(Command::Open(images.path().to_owned()));
@@ -234,10 +234,10 @@ fn learned_weights_are_switched_on_and_off_and_stay_with_the_library() {
     world.step();
     let choice = |world: &World| world.app().desk().recognising().weights().choice;
     assert_eq!(choice(&world), WeightChoice::Uniform);
-    world.click("Learned");
+    world.click("As learned");
     world.until("they are learned", |app| app.desk().recognising().weights().choice == WeightChoice::Learned);
     world.rest();
-    assert!(world.shows("With uniform weights") && world.shows("Learn weights again"));
+    assert!(world.shows("With all pieces counting alike") && world.shows("Learn again how pieces count"));
     assert_ne!(*world.app().desk().recognising().report().unwrap().0, report, "a report by the objects of folds");
     world.run(Command::Close);
     world.run(Command::Open(images.path().to_owned()));
@@ -245,15 +245,15 @@ fn learned_weights_are_switched_on_and_off_and_stay_with_the_library() {
     assert_eq!(choice(&world), WeightChoice::Learned);
     world.harness.state_mut().turn_to(Page::Train);
     world.step();
-    world.click("Uniform");
+    world.click("All alike");
     world.until("they are off", |app| app.desk().recognising().weights().choice == WeightChoice::Uniform);
     assert_eq!(*world.app().desk().recognising().report().unwrap().0, report);
     // Those that were learned are kept.
-    world.click("Learned");
+    world.click("As learned");
     world.until("they are on again", |app| app.desk().recognising().weights().choice == WeightChoice::Learned);
     world.rest();
     let report = world.app().desk().recognising().report().unwrap().0.clone();
-    world.click("Learn weights again");
+    world.click("Learn again how pieces count");
     world.rest();
     assert_eq!((choice(&world), world.app().desk().recognising().report().unwrap().0), (WeightChoice::Learned, &report));
     let one = world.state().images().next().unwrap().id;

@@ -15,7 +15,8 @@ use super::Session;
 use super::library_kinds;
 
 /// What the network was trained on, in a sentence.
-pub const TRAINED_ON: &str = "SqueezeNet 1.1, a small network that was trained on the 1.2 million photographs of 1,000 classes of ILSVRC 2012, looks at each image too.";
+pub const TRAINED_ON: &str =
+    "A small neural network looks at each image too: SqueezeNet 1.1, trained on 1.2 million photographs of 1,000 classes (ILSVRC 2012).";
 
 /// Looks at images with the network that comes with the program, and with the pair of encoders of
 /// the library. Returns how many the former looked at.

@@ -18,7 +18,7 @@ use crate::gui::listing::Scope;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
 use crate::gui::widgets::confusion::{classes_ui, confusion_ui, confusions_ui};
-use crate::gui::widgets::{card_ui, line, main_button, nothing_ui};
+use crate::gui::widgets::{card_ui, is_narrow, line, main_button, nothing_ui};
 use crate::gui::words::{self, count, grouped};
 use crate::job::JobKind;
 use crate::session::class_tree::NameFilter;
@@ -84,9 +84,9 @@ impl PageUi for TrainView {
                 Some(job) => {
                     ui.spinner();
                     let doing = match job.kind {
-                        JobKind::FitKinds => "fitting kinds",
+                        JobKind::FitKinds => "finding how edges, colours and corners count",
                         JobKind::Judge if !is_weighted => "judging",
-                        _ => "learning weights",
+                        _ => "learning how pieces count",
                     };
                     ui.label(format!("{doing}: {} of {}", job.snapshot.done, job.snapshot.total));
                     if ui.button("Stop").clicked() {
@@ -95,7 +95,7 @@ impl PageUi for TrainView {
                 }
                 None if classes >= 2 => {
                     let words = match panel.desk.recognising().report() {
-                        Some(_) if is_weighted => "Learn weights again",
+                        Some(_) if is_weighted => "Learn again how pieces count",
                         Some((_, true)) => "Judge again",
                         Some((report, false)) if report.judged.len() < report.images => "Judge more images",
                         Some(_) => "Judge again",
@@ -164,7 +164,7 @@ impl PageUi for TrainView {
                         };
                         ui.label(of).on_hover_text("After ±: the standard error, by objects where they are known");
                         if let (true, Some([uniform, _])) = (is_weighted, weights.right) {
-                            ui.label(RichText::new(format!("With uniform weights {:.1} % of these were right.", 100.0 * uniform)).weak());
+                            ui.label(RichText::new(format!("With all pieces counting alike {:.1} % of these were right.", 100.0 * uniform)).weak());
                         }
                         if let Some(words) = against_largest_class(report.largest_class) {
                             ui.label(RichText::new(words).weak());
@@ -274,11 +274,11 @@ fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let weights = used.choice;
     let is_wide = ui.available_width() >= WIDE;
     let weights_ui = |ui: &mut Ui, panel: &mut Panel<'_>| {
-        if let Some(choice) = choice_ui(ui, "Weights of pieces", &WeightChoice::ALL, weights, WeightChoice::words) {
+        if let Some(choice) = choice_ui(ui, "Pieces of images count", &WeightChoice::ALL, weights, WeightChoice::words) {
             panel.ask(Command::ChooseWeights(choice));
         }
     };
-    ui.horizontal(|ui| {
+    row_ui(ui, |ui| {
         if let Some(choice) = choice_ui(ui, "An image is compared with", &SearchChoice::ALL, search, SearchChoice::words) {
             panel.ask(Command::ChooseSearch(choice));
         }
@@ -288,13 +288,13 @@ fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
     });
     if !is_wide {
-        ui.horizontal(|ui| weights_ui(ui, panel));
+        row_ui(ui, |ui| weights_ui(ui, panel));
     }
     let kinds = panel.desk.recognising().kinds().clone();
     // What was chosen is shown while it is being fitted, too.
     let is_fitting = panel.desk.jobs().is_running(&JobKind::FitKinds);
     let wished = panel.desk.recognising().wished_kinds().filter(|_| is_fitting).unwrap_or(kinds.setting);
-    ui.horizontal(|ui| {
+    row_ui(ui, |ui| {
         if let Some(subject) = choice_ui(ui, "The images show", &Subject::ALL, wished.subject, subject_words) {
             panel.ask(Command::ChooseSubject(subject));
         }
@@ -305,20 +305,25 @@ fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             }
         }
     });
-    ui.horizontal(|ui| {
-        if let Some(choice) = choice_ui(ui, "Balance of kinds", &KindChoice::ALL, wished.choice, KindChoice::words) {
+    row_ui(ui, |ui| {
+        if let Some(choice) = choice_ui(ui, "Edges, colours and corners count", &KindChoice::ALL, wished.choice, KindChoice::words) {
             panel.ask(Command::ChooseKinds(choice));
         }
         let is_other = wished != kinds.setting && wished.choice != KindChoice::Preset;
         let words = if is_other { format!("being fitted; until then {}", kinds.words) } else { kinds.words };
-        line(ui, RichText::new(words).weak()).on_hover_text("The weight of each kind in a score");
+        line(ui, RichText::new(words).weak()).on_hover_text("How much each counts in an answer");
     });
     if let (WeightChoice::Uniform, Some([uniform, learned])) = (weights, used.right) {
         let uniform = format!("{:.1} %", 100.0 * uniform);
         let words = if learned > 0.0 && uniform == format!("{:.1} %", 100.0 * learned) {
-            format!("No learned weights were better than uniform ones on held-out objects when that was last tried: {uniform} right.")
+            format!(
+                "When it was last tried to learn how pieces count, nothing was better on objects left out than all alike: {uniform} right."
+            )
         } else {
-            format!("When weights were last learned, {:.1} % were right on held-out objects, {uniform} with uniform ones.", 100.0 * learned)
+            format!(
+                "When it was last learned how pieces count, {:.1} % were right on objects left out, {uniform} with all alike.",
+                100.0 * learned
+            )
         };
         ui.label(RichText::new(words).small().weak());
     }
@@ -331,7 +336,7 @@ fn learned_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let looking = panel.desk.jobs().of(&JobKind::LookWithNetwork);
     ui.horizontal_wrapped(|ui| {
         let mut on = learned.is_on;
-        let hover = "For recognising, look-alikes, guessed words and advisers; off, no answer has anything of them, and nothing that was computed is lost";
+        let hover = "Helps to recognise, to find similar images, and to suggest words and classes. Off, no answer uses it; what was computed is kept";
         if ui.checkbox(&mut on, "Learned features").on_hover_text(hover).changed() {
             panel.ask(Command::UseLearnedFeatures(on));
         }
@@ -357,9 +362,18 @@ fn learned_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 }
 
 /// The least width in which two choices stand side by side.
-const WIDE: f32 = 960.0;
+const WIDE: f32 = 1060.0;
 /// The width of the names of choices, which stand below each other.
-const LABELS: f32 = 180.0;
+const LABELS: f32 = 220.0;
+
+/// A row of choices, which breaks where the window is narrow.
+fn row_ui(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
+    if is_narrow(ui) {
+        ui.horizontal_wrapped(contents);
+    } else {
+        ui.horizontal(contents);
+    }
+}
 
 /// Offers choices by their names, each with a sentence. Returns another one than is chosen.
 fn choice_ui<T: Copy + PartialEq>(
@@ -370,7 +384,7 @@ fn choice_ui<T: Copy + PartialEq>(
     words: impl Fn(T) -> (&'static str, &'static str),
 ) -> Option<T> {
     ui.scope(|ui| {
-        ui.set_min_width(LABELS);
+        ui.set_min_width(if is_narrow(ui) { 0.0 } else { LABELS });
         ui.label(label);
     });
     let mut other = None;
