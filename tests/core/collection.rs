@@ -643,7 +643,7 @@ fn reports_judge_images_without_their_objects() {
         }
         objects.extend(image.object.as_deref().map(|object| (ItemId(i), object)));
         let class = ClassId(class_of(image.class.as_deref().unwrap()) as u32);
-        raw.push(HeldOut { id: ItemId(i), class, predicted: scores.ranking()[0].0, scores, whole: Vec::new() });
+        raw.push(HeldOut { id: ItemId(i), class, predicted: scores.ranking()[0].0, scores, whole: Vec::new(), novelty: None });
     }
     raw.sort_by_key(|held| (held.class, held.id));
     let sizes: Vec<usize> = report.images.iter().map(|n| *n as usize).collect();

@@ -32,7 +32,7 @@ use crate::session::collage::Collage;
 use crate::session::library::{Target, what_is};
 use crate::session::library_weights::weight_choice;
 use crate::session::models;
-use crate::session::recognise::{RecognisedImage, kind_name, unknown};
+use crate::session::recognise::{RecognisedImage, kind_name};
 use crate::session::reports::{self, last_report, listed};
 
 /// Pieces that are printed one by one; the rest is summed up.
@@ -112,7 +112,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
             Err(error) => failures.file(&asked.path, error)?,
         }
     }
-    if arguments.answered.is_some() && answerer.model.metrics.unknown_curve.is_empty() {
+    if arguments.answered.is_some() && answerer.model.metrics.unknown_curve.is_empty() && answerer.model.metrics.novelty.is_none() {
         out.note("--answered changes nothing: this model was judged on too few classes or images to tell what is unknown.");
     }
     if learned > 0 {
@@ -128,13 +128,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
 fn is_unknown(arguments: &Classify, model: &RecogniserModel, answer: &RecognisedImage) -> bool {
     arguments
         .unknown_below
-        .map_or_else(|| unknown(&model.metrics, arguments.answered, answer.lead).is_some(), |least| answer.confidence < least)
+        .map_or_else(|| model.metrics.unknown_by(arguments.answered, answer.standing).is_some(), |least| answer.confidence < least)
 }
 
 /// Whether the image looks like none of the classes, by the bar that was found when the model was
 /// judged.
 fn looks_unknown(model: &RecogniserModel, answer: &RecognisedImage) -> bool {
-    unknown(&model.metrics, None, answer.lead).is_some()
+    model.metrics.unknown_by(None, answer.standing).is_some()
 }
 
 /// Drawings do not go into a library or a model, whose folders are the program's own.
@@ -312,7 +312,7 @@ fn in_json(answer: &RecognisedImage, told: &Beside<'_>) -> Value {
     let scores: Map<String, Value> =
         answer.ranking.iter().map(|(class, score)| (model.ckm.classes()[class.index()].name.clone(), json!(score))).collect();
     let mut line = json!({"path": answer.path.to_string_lossy(), "class": best,
-        "confidence": answer.confidence, "unknown": told.is_unknown, "looks_unknown": looks_unknown(model, answer), "nearest_class": best, "scores": scores, "margin": margin(answer),
+        "confidence": answer.confidence, "unknown": told.is_unknown, "looks_unknown": looks_unknown(model, answer), "novelty": answer.standing.novelty, "nearest_class": best, "scores": scores, "margin": margin(answer),
         "pieces": pieces(model, &answer.elements), "not_told_apart": best.map(|best| model.metrics.confused_with(best)).unwrap_or_default()});
     if told.answerer.library.is_some() {
         line["left_out"] = match told.without {

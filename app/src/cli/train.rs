@@ -11,6 +11,7 @@ use tessera_core::ckm::fit::KernelFit;
 use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::presets::{Preset, Subject};
+use tessera_core::ckm::unknown::NoveltyBar;
 use tessera_core::ckm::weights::{LearnOptions, LearnReport};
 use tessera_core::ckm::{Ckm, CkmOptions, ElementKind, ElementSource, Search};
 use tessera_core::data::{Labels, OpenOptions};
@@ -261,6 +262,7 @@ fn answer(
                 "recalls": told.recalls.iter().map(|(class, recall)| json!({"class": class, "recall": recall.value, "spread": recall.spread})).collect::<Vec<_>>(),
                 "held_out": metrics.held_out, "largest_class": ckm.largest_class(), "not_told_apart": metrics.not_told_apart,
                 "unknown": metrics.unknown.map(|bar| json!({"answered": 1.0 - bar.taken, "found": bar.found})),
+                "novelty": metrics.novelty.map(|bar| json!({"above": bar.novelty, "taken": bar.taken})),
                 "answered": metrics.unknown_curve.points.iter().map(|point| json!({"answered": point.answered(), "right": point.right, "found": point.bar.found})).collect::<Vec<_>>(),
                 "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": ckm.options().is_of_network(),
                 "train_ms_per_image": ms.map(|[all, _]| all), "network_ms_per_image": ms.map(|[_, network]| network), "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
@@ -317,8 +319,8 @@ fn answer(
 /// others; nothing where it was not judged.
 fn unknown_in_words(metrics: &Metrics) -> String {
     let percent = |share: f64| format!("{:.0} %", 100.0 * share);
-    match &metrics.unknown {
-        _ if metrics.held_out_accuracy.is_none() => String::new(),
+    let mut words = match &metrics.unknown {
+        _ if metrics.held_out_accuracy.is_none() => return String::new(),
         Some(bar) => format!(
             "\nImages of classes that it does not know: {} are noticed as unknown, and {} of those that it knows are taken for unknown.",
             percent(bar.found),
@@ -330,7 +332,12 @@ fn unknown_in_words(metrics: &Metrics) -> String {
         None => {
             "\nIt cannot tell yet which images are of classes that it does not know: `classify --answered` sets a bar all the same.".into()
         }
+    };
+    if let Some(NoveltyBar { taken, .. }) = metrics.novelty {
+        let _ =
+            write!(words, "\nImages unlike all that it was trained on are unknown, too; {} of those of its classes are.", percent(taken));
     }
+    words
 }
 
 /// What learning weights came to, as sentences that follow others.

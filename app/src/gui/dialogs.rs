@@ -90,7 +90,7 @@ impl Purpose {
     }
 
     /// Whether the path is that of an image to be read.
-    pub fn is_image(self) -> bool {
+    pub fn is_image(&self) -> bool {
         matches!(self, Self::Recognise | Self::Similar)
     }
 

@@ -6,8 +6,8 @@ use tessera_core::Result;
 use tessera_core::ckm::Without;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::explain::Explanation;
-use tessera_core::ckm::model::{Metrics, RecogniserModel};
-use tessera_core::ckm::unknown::{UnknownBar, lead_of};
+use tessera_core::ckm::model::RecogniserModel;
+use tessera_core::ckm::unknown::Standing;
 use tessera_core::ids::ClassId;
 use tessera_core::picture::Picture;
 use tessera_core::picture::decode::SIDE;
@@ -26,9 +26,8 @@ pub struct RecognisedImage {
     pub ranking: Vec<(ClassId, f64)>,
     /// The probability that the best is right, in 0..=1.
     pub confidence: f64,
-    /// How far the best class leads over the mean of the others, from which it is told whether the
-    /// image looks like none of them ([`tessera_core::ckm::unknown`]); `None` with one class.
-    pub lead: Option<f64>,
+    /// From what it is told whether the image looks like none of the classes.
+    pub standing: Standing,
 }
 
 /// What a piece of a kind of elements is called, by the kind's short name.
@@ -39,12 +38,6 @@ pub fn kind_name(source: &str) -> &'static str {
         "network" | "encoder" => "cell",
         _ => "colour square",
     }
-}
-
-/// The bar under which an answer with this lead counts as unknown, if this share of the images of
-/// the classes is to be answered (see [`Metrics::unknown_bar`]); `None` where it is above it.
-pub fn unknown(metrics: &Metrics, answered: Option<f64>, lead: Option<f64>) -> Option<UnknownBar> {
-    metrics.unknown_bar(answered).filter(|bar| lead.is_some_and(|lead| bar.is_above(lead)))
 }
 
 impl Session {
@@ -83,7 +76,8 @@ impl Session {
         self.pool.install(|| {
             let scores = model.ckm.scores(&elements, without);
             let confidence = if elements.is_empty() { scores.prior() } else { model.calibration.confidence(&scores) };
-            RecognisedImage { path: path.to_owned(), picture, elements, ranking: scores.ranking(), confidence, lead: lead_of(&scores) }
+            let standing = Standing::of(&model.ckm, &elements, &scores, without);
+            RecognisedImage { path: path.to_owned(), picture, elements, ranking: scores.ranking(), confidence, standing }
         })
     }
 

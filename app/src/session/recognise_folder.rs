@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tessera_core::ckm::model::RecogniserModel;
+use tessera_core::ckm::unknown::Standing;
 use tessera_core::ckm::{Example, Without};
 use tessera_core::data::{Dataset, ImageSource, Item, Labels, Masks, OpenOptions};
 use tessera_core::envelope::replace;
@@ -34,8 +35,8 @@ pub struct FileAnswer {
     pub class: String,
     /// The probability that it is right, in 0..=1; `None` where the recogniser was not judged.
     pub confidence: Option<f64>,
-    /// How far it leads over the mean of the others; `None` with one class.
-    pub lead: Option<f64>,
+    /// From what it is told whether the image looks like none of the classes.
+    pub standing: Standing,
     /// The second best class.
     pub runner_up: Option<String>,
     /// A small picture as JPEG.
@@ -111,7 +112,7 @@ impl Session {
             path: path.to_owned(),
             class,
             confidence: (model.calibration.n > 0).then_some(answer.confidence),
-            lead: answer.lead,
+            standing: answer.standing,
             runner_up: ranking.next(),
             small: small.into(),
         })

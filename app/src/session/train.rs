@@ -13,7 +13,7 @@ use tessera_core::ckm::held_out::HeldOut;
 use tessera_core::ckm::judge::{Judgement, judge};
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::scales::other_scales;
-use tessera_core::ckm::unknown::{UnknownBar, UnknownCurve};
+use tessera_core::ckm::unknown::{NoveltyBar, UnknownBar, UnknownCurve};
 use tessera_core::ckm::weights::{self, LearnOptions, LearnReport};
 use tessera_core::ckm::{Ckm, CkmOptions, Search};
 use tessera_core::data::{Dataset, OpenOptions};
@@ -180,7 +180,13 @@ fn take_in(recogniser: &mut RecogniserModel, judgement: &Judgement, terms: Terms
     recogniser.calibration = Calibration::fit(judged);
     let measured = Metrics::new(accuracy.as_ref(), judged.len(), recogniser.metrics.objects_unknown);
     let not_told_apart = judgement.not_told_apart.clone();
-    recogniser.metrics = Metrics { not_told_apart, unknown: UnknownBar::fit(judged), unknown_curve: UnknownCurve::fit(judged), ..measured };
+    recogniser.metrics = Metrics {
+        not_told_apart,
+        unknown: UnknownBar::fit(judged),
+        unknown_curve: UnknownCurve::fit(judged),
+        novelty: NoveltyBar::fit(judged),
+        ..measured
+    };
     let terms = if terms == Terms::Fitted { judgement.terms.clone() } else { ClassTerms::default() };
     Arc::make_mut(&mut recogniser.ckm).set_terms(terms);
     accuracy

@@ -7,6 +7,7 @@ use rand::seq::index::sample;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::whole::HeldOutWhole;
 use super::{Ckm, Example, Object, Scores, Without};
 use crate::error::{Error, Result};
 use crate::hash::hash64;
@@ -29,6 +30,10 @@ pub struct HeldOut {
     /// without terms; empty where whole images have no value.
     #[serde(default)]
     pub whole: Vec<f64>,
+    /// How new the image is to the machine ([`Ckm::novelty`]); `None` where whole images have no
+    /// value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub novelty: Option<f64>,
 }
 
 /// The objects of a class: the images of each group, and each image without one.
@@ -110,12 +115,12 @@ impl<'a> Exclusions<'a> {
 /// whole says.
 pub(super) fn held_out(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progress: &Progress) -> Result<Vec<HeldOut>> {
     let mut all = held_out_pieces(ckm, limit, rng, known, progress)?;
-    let missing: BTreeSet<ItemId> = all.iter().filter(|held| held.whole.is_empty()).map(|held| held.id).collect();
+    let missing: BTreeSet<ItemId> = all.iter().filter(|held| held.novelty.is_none()).map(|held| held.id).collect();
     if !missing.is_empty() {
-        let mut whole = ckm.held_out_whole_values(|id| missing.contains(&id));
+        let mut wholes = ckm.held_out_wholes(|id| missing.contains(&id));
         for held in &mut all {
-            if let Some(values) = whole.remove(&held.id) {
-                held.whole = values;
+            if let Some(HeldOutWhole { values, novelty }) = wholes.remove(&held.id) {
+                (held.whole, held.novelty) = (values, novelty);
             }
         }
     }
@@ -143,7 +148,7 @@ pub(super) fn held_out_pieces(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec
             return Ok(None);
         }
         let predicted = scores.ranking().first().map(|best| best.0);
-        Ok(predicted.map(|predicted| HeldOut { id: example.id, class, predicted, scores, whole: Vec::new() }))
+        Ok(predicted.map(|predicted| HeldOut { id: example.id, class, predicted, scores, whole: Vec::new(), novelty: None }))
     };
     let judged: Vec<Option<HeldOut>> = chosen.par_iter().map(judge).collect::<Result<_>>()?;
     let mut all: Vec<HeldOut> = known.into_iter().chain(judged.into_iter().flatten()).collect();

@@ -12,7 +12,7 @@ use super::accuracy::{Accuracy, Estimate};
 use super::class_terms::ClassTerms;
 use super::confidence::Calibration;
 use super::element::{Cut, ElementSet, Elements, VERSION, Values, is_size};
-use super::unknown::{UnknownBar, UnknownCurve};
+use super::unknown::{NoveltyBar, Standing, UnknownBar, UnknownCurve, WhyUnknown};
 use super::{Ckm, CkmOptions, ElementSource, Example, Search};
 use crate::descriptor::{Descriptor, PATTERN_VERSION};
 use crate::envelope;
@@ -62,6 +62,10 @@ pub struct Metrics {
     /// What other bars would do.
     #[serde(default, skip_serializing_if = "UnknownCurve::is_empty")]
     pub unknown_curve: UnknownCurve,
+    /// Above which novelty an image looks unlike all training images; `None` where that cannot be
+    /// told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub novelty: Option<NoveltyBar>,
 }
 
 impl Metrics {
@@ -71,6 +75,16 @@ impl Metrics {
     pub fn unknown_bar(&self, answered: Option<f64>) -> Option<UnknownBar> {
         let chosen = answered.filter(|_| !self.unknown_curve.is_empty());
         chosen.map_or(self.unknown, |share| self.unknown_curve.answering(share))
+    }
+
+    /// Why an image that stands so counts as unknown, if it does, where this share of the images of
+    /// the classes is to be answered ([`Metrics::unknown_bar`]); none does where all are.
+    pub fn unknown_by(&self, answered: Option<f64>, standing: Standing) -> Option<WhyUnknown> {
+        if answered == Some(1.0) {
+            return None;
+        }
+        let novel = self.novelty.filter(|bar| bar.is_below(standing.novelty)).map(WhyUnknown::Novel);
+        novel.or_else(|| self.unknown_bar(answered).filter(|bar| bar.is_above(standing.lead)).map(WhyUnknown::LeadsLittle))
     }
 
     /// What a model file says of an accuracy that was measured on `held_out` images, and nothing

@@ -1,17 +1,23 @@
 //! Whether an image looks like none of a machine's classes.
 //!
-//! What such images look like is learned without any: a left-out image whose own class is struck
-//! out is an image of a class that the machine does not know. [`UnknownBar::fit`] sets a bar where
-//! such images can be told apart; [`UnknownCurve`] shows what other bars would do.
+//! What such images look like is learned without any, in two ways. An image that the training
+//! images explain less than nearly all of themselves, each left out, is unlike all of them
+//! ([`NoveltyBar`]): a drawing among photographs, which some class leads for all that. And a
+//! left-out image whose own class is struck out is an image of a class that the machine does not
+//! know: [`UnknownBar::fit`] sets a bar where such images lead by less; [`UnknownCurve`] shows what
+//! other bars would do. A novel image counts as one without any lead.
 
 use serde::{Deserialize, Serialize};
 
-use super::Scores;
+use super::element::Elements;
 use super::held_out::HeldOut;
+use super::{Ckm, Scores, Without};
 use crate::ids::ClassId;
 
-/// The share of images of known classes that may be taken for unknown.
+/// The share of images of known classes that may be taken for unknown, and of these the part that
+/// may be for their novelty.
 const TAKEN: f64 = 0.05;
+const NOVEL: f64 = 0.5;
 
 /// The share of images of struck classes that must be found, for anything to be said at all.
 const FOUND: f64 = 0.25;
@@ -19,6 +25,62 @@ const FOUND: f64 = 0.25;
 /// How many times as often images of struck classes must be found as images of known ones where
 /// another class is struck out: with few classes, one fewer makes every lead smaller.
 const TIMES: f64 = 3.0;
+
+/// What of an answer tells whether the image may be of none of the classes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// The lead of the best class over the mean of the others; `None` with fewer than two.
+    pub lead: Option<f64>,
+    /// How new the image is to the machine ([`super::Ckm::novelty`]); `None` where that is not
+    /// known.
+    pub novelty: Option<f64>,
+}
+
+impl Standing {
+    /// The standing of a query that has these scores. O(classes), and as [`super::Ckm::novelty`].
+    pub fn of(ckm: &Ckm, query: &Elements, scores: &Scores, without: Without<'_>) -> Self {
+        Self { lead: lead_of(scores), novelty: ckm.novelty(query, without) }
+    }
+}
+
+/// Why an image counts as unknown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WhyUnknown {
+    /// It is unlike all training images.
+    Novel(NoveltyBar),
+    /// Its best class leads by little.
+    LeadsLittle(UnknownBar),
+}
+
+/// The novelty above which an image looks unlike all training images.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoveltyBar {
+    /// The novelty.
+    pub novelty: f64,
+    /// The share of left-out images that are above it: known, and taken for unknown.
+    pub taken: f64,
+}
+
+impl NoveltyBar {
+    /// Fits the bar to left-out images: at most one of forty of them is above it. `None` with fewer
+    /// than 40 of which it is known how new they are. O(images log images).
+    pub fn fit(held_out: &[HeldOut]) -> Option<Self> {
+        let mut known: Vec<f64> = held_out.iter().filter_map(|held| held.novelty).collect();
+        if known.len() < UnknownCurve::FEWEST {
+            return None;
+        }
+        known.sort_by(|a, b| b.total_cmp(a));
+        let novelty = known[(TAKEN * NOVEL * known.len() as f64) as usize];
+        let taken = known.partition_point(|other| *other > novelty) as f64 / known.len() as f64;
+        Some(Self { novelty, taken })
+    }
+
+    /// Whether an image of this novelty is above the bar.
+    pub fn is_below(&self, novelty: Option<f64>) -> bool {
+        novelty.is_some_and(|novelty| novelty > self.novelty)
+    }
+}
 
 /// The lead of the best class over the mean of the others below which an image looks unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,8 +101,8 @@ impl UnknownBar {
     /// classes would be found, and where they would hardly be found more often than known ones.
     /// O(images * classes + images log images).
     pub fn fit(held_out: &[HeldOut]) -> Option<Self> {
-        let (known, struck, other) =
-            (leads(held_out, |_| None), leads(held_out, |held| Some(held.class)), leads(held_out, |held| Some(next(held))));
+        let leads = |without: fn(&HeldOut) -> Option<ClassId>| leads(held_out, NoveltyBar::fit(held_out), without);
+        let (known, struck, other) = (leads(|_| None), leads(|held| Some(held.class)), leads(|held| Some(next(held))));
         if [&known, &struck, &other].iter().any(|leads| leads.len() < UnknownCurve::FEWEST) {
             return None;
         }
@@ -49,14 +111,9 @@ impl UnknownBar {
         (found >= FOUND && found >= TIMES * below(&other, lead)).then_some(Self { lead, taken, found })
     }
 
-    /// Whether an image with these scores looks unknown.
-    pub fn is_below(&self, scores: &Scores) -> bool {
-        lead(scores, None).is_some_and(|lead| self.is_above(lead))
-    }
-
-    /// Whether this lead ([`lead_of`]) is smaller.
-    pub fn is_above(&self, lead: f64) -> bool {
-        lead < self.lead
+    /// Whether this lead is smaller.
+    pub fn is_above(&self, lead: Option<f64>) -> bool {
+        lead.is_some_and(|lead| lead < self.lead)
     }
 }
 
@@ -96,9 +153,10 @@ impl UnknownCurve {
 
     /// The curve of left-out images. O(images * classes + images log images).
     pub fn fit(held_out: &[HeldOut]) -> Self {
-        let mut known: Vec<(f64, bool)> =
-            held_out.iter().filter_map(|held| Some((lead(&held.scores, None)?, held.class == held.predicted))).collect();
-        let struck = leads(held_out, |held| Some(held.class));
+        let novel = NoveltyBar::fit(held_out);
+        let of = |held: &HeldOut| Some((standing_lead(held, novel, None)?, held.class == held.predicted));
+        let mut known: Vec<(f64, bool)> = held_out.iter().filter_map(of).collect();
+        let struck = leads(held_out, novel, |held| Some(held.class));
         if known.len() < Self::FEWEST || struck.len() < Self::FEWEST {
             return Self::default();
         }
@@ -139,8 +197,8 @@ fn next(held: &HeldOut) -> ClassId {
 }
 
 /// Leads of left-out images in ascending order, each without the class that `without` names.
-fn leads(held_out: &[HeldOut], without: fn(&HeldOut) -> Option<ClassId>) -> Vec<f64> {
-    let mut leads: Vec<f64> = held_out.iter().filter_map(|held| lead(&held.scores, without(held))).collect();
+fn leads(held_out: &[HeldOut], novel: Option<NoveltyBar>, without: fn(&HeldOut) -> Option<ClassId>) -> Vec<f64> {
+    let mut leads: Vec<f64> = held_out.iter().filter_map(|held| standing_lead(held, novel, without(held))).collect();
     leads.sort_by(f64::total_cmp);
     leads
 }
@@ -154,6 +212,12 @@ fn below(leads: &[f64], lead: f64) -> f64 {
 /// O(classes).
 pub fn lead_of(scores: &Scores) -> Option<f64> {
     lead(scores, None)
+}
+
+/// The lead of a left-out image, the least there is where it is novel.
+fn standing_lead(held: &HeldOut, novel: Option<NoveltyBar>, without: Option<ClassId>) -> Option<f64> {
+    let lead = lead(&held.scores, without)?;
+    Some(if novel.is_some_and(|bar| bar.is_below(held.novelty)) { f64::MIN } else { lead })
 }
 
 /// The lead of the best class over the mean of the others, `without` aside; `None` with fewer than

@@ -13,7 +13,7 @@ use crate::ckm::confidence::Calibration;
 use crate::ckm::held_out::HeldOut;
 use crate::ckm::judge::Judgement;
 use crate::ckm::model::Metrics;
-use crate::ckm::unknown::{UnknownBar, UnknownCurve};
+use crate::ckm::unknown::{NoveltyBar, UnknownBar, UnknownCurve};
 use crate::descriptor::Descriptor;
 use crate::hamming::NearDescriptors;
 use crate::ids::ItemId;
@@ -52,6 +52,10 @@ pub struct Report {
     /// What other bars would do.
     #[serde(default)]
     pub unknown_curve: UnknownCurve,
+    /// Above which novelty an image looks unlike all training images; `None` where that cannot be
+    /// told.
+    #[serde(default)]
+    pub novelty: Option<NoveltyBar>,
     /// The judged images with their scores, from which judging can go on.
     #[serde(default)]
     pub raw: Vec<HeldOut>,
@@ -111,6 +115,7 @@ impl Report {
             not_told_apart,
             unknown: UnknownBar::fit(&held_out),
             unknown_curve: UnknownCurve::fit(&held_out),
+            novelty: NoveltyBar::fit(&held_out),
             largest_class: ckm.largest_class(),
             judged,
         }
@@ -143,7 +148,7 @@ impl Report {
     pub fn metrics(&self) -> Metrics {
         let measured = Metrics::new(self.accuracy.as_ref(), self.judged.len(), self.objects_unknown);
         let (not_told_apart, unknown_curve) = (self.not_told_apart.clone(), self.unknown_curve.clone());
-        Metrics { not_told_apart, unknown: self.unknown, unknown_curve, ..measured }
+        Metrics { not_told_apart, unknown: self.unknown, unknown_curve, novelty: self.novelty, ..measured }
     }
 }
 

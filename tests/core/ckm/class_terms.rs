@@ -84,6 +84,7 @@ fn held(class: u32, scores: Vec<f64>) -> HeldOut {
         predicted,
         scores: Scores { of: scores.into_iter().map(Some).collect(), examples, mass: 1.0 },
         whole: Vec::new(),
+        novelty: None,
     }
 }
 

@@ -10,7 +10,7 @@ use tessera_core::ids::{ClassId, ItemId};
 fn held(id: u32, class: u32, scores: [f64; 4]) -> HeldOut {
     let predicted = ClassId((0..4).max_by(|a, b| scores[*a as usize].total_cmp(&scores[*b as usize])).unwrap());
     let scores = Scores { of: scores.map(Some).to_vec(), examples: vec![20; 4], mass: 1.0 };
-    HeldOut { id: ItemId(id), class: ClassId(class), predicted, scores, whole: Vec::new() }
+    HeldOut { id: ItemId(id), class: ClassId(class), predicted, scores, whole: Vec::new(), novelty: None }
 }
 
 /// 20 images of each of `classes`: the first two are mixed up, the others stand out.

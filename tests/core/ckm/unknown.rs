@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tessera_core::ckm::Scores;
 use tessera_core::ckm::held_out::HeldOut;
 use tessera_core::ckm::model::Metrics;
-use tessera_core::ckm::unknown::{UnknownBar, UnknownCurve};
+use tessera_core::ckm::unknown::{NoveltyBar, Standing, UnknownBar, UnknownCurve, WhyUnknown, lead_of};
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::random::seeded;
 
@@ -12,7 +12,7 @@ use tessera_core::random::seeded;
 fn held(id: u32, class: u32, of: Vec<f64>) -> HeldOut {
     let best = (0..of.len()).max_by(|a, b| of[*a].total_cmp(&of[*b])).unwrap() as u32;
     let scores = Scores { examples: vec![5; of.len()], of: of.into_iter().map(Some).collect(), mass: 1.0 };
-    HeldOut { id: ItemId(id), class: ClassId(class), predicted: ClassId(best), scores, whole: Vec::new() }
+    HeldOut { id: ItemId(id), class: ClassId(class), predicted: ClassId(best), scores, whole: Vec::new(), novelty: None }
 }
 
 /// Images whose own class leads the others by `lead`, these being a little apart.
@@ -29,8 +29,8 @@ fn images(n: u32, classes: u32, lead: f64) -> Vec<HeldOut> {
 fn classes_that_lead_by_far_let_others_be_noticed() {
     let bar = UnknownBar::fit(&images(60, 3, 1.0)).unwrap();
     assert!(bar.found > 0.99 && bar.taken <= 0.05, "{bar:?}");
-    assert!(bar.is_below(&held(0, 0, vec![0.1, 0.05, 0.0]).scores));
-    assert!(!bar.is_below(&held(0, 0, vec![1.1, 0.05, 0.0]).scores));
+    assert!(bar.is_above(lead_of(&held(0, 0, vec![0.1, 0.05, 0.0]).scores)));
+    assert!(!bar.is_above(lead_of(&held(0, 0, vec![1.1, 0.05, 0.0]).scores)));
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn nothing_is_said_where_it_cannot_be_told() {
     assert_eq!(UnknownBar::fit(&images(39, 3, 1.0)), None, "few images");
     assert_eq!(UnknownBar::fit(&images(60, 2, 1.0)), None, "one class is left when one is struck out");
     let one = Scores { of: vec![Some(1.0), None], examples: vec![5, 0], mass: 1.0 };
-    assert!(!UnknownBar { lead: 9.0, taken: 0.0, found: 1.0 }.is_below(&one), "one class has no lead");
+    assert!(!UnknownBar { lead: 9.0, taken: 0.0, found: 1.0 }.is_above(lead_of(&one)), "one class has no lead");
 }
 
 #[test]
@@ -59,16 +59,37 @@ fn without_enough_images_there_is_no_curve() {
     assert!(all.unknown_bar(curve).is_some_and(|chosen| chosen != bar) && all.unknown_bar(Some(1.0)).is_none());
 }
 
+#[test]
+fn what_is_unlike_all_is_unknown_whatever_leads() {
+    let few: Vec<HeldOut> = images(39, 2, 1.0).into_iter().map(|held| HeldOut { novelty: Some(0.2), ..held }).collect();
+    assert_eq!(NoveltyBar::fit(&few), None, "few images");
+    let bar = NoveltyBar { novelty: 0.3, taken: 0.02 };
+    let leads = UnknownBar { lead: 0.5, taken: 0.05, found: 0.8 };
+    let metrics = Metrics { novelty: Some(bar), unknown: Some(leads), ..Metrics::default() };
+    let by = |answered, lead, novelty| metrics.unknown_by(answered, Standing { lead, novelty });
+    assert_eq!(by(None, Some(9.0), Some(0.31)), Some(WhyUnknown::Novel(bar)));
+    assert_eq!(by(None, None, Some(0.31)), Some(WhyUnknown::Novel(bar)), "with one class, too");
+    assert_eq!(by(None, Some(0.1), Some(0.3)), Some(WhyUnknown::LeadsLittle(leads)));
+    assert_eq!([by(None, Some(9.0), Some(0.3)), by(None, Some(9.0), None), by(Some(1.0), Some(0.1), Some(0.9))], [None; 3]);
+}
+
 proptest! {
     #[test]
-    fn a_curve_counts_what_its_bars_do(leads in prop::collection::vec((0.0f64..1.0, prop::bool::weighted(0.8)), 40..120)) {
+    fn a_curve_counts_what_its_bars_do(leads in prop::collection::vec((0.0f64..1.0, prop::bool::weighted(0.8), 0.0f64..1.0), 40..120), knows in any::<bool>()) {
         let score = |own: u32, c: u32, lead: f64, is_right: bool| if c == if is_right { own } else { (own + 1) % 3 } { lead } else { 0.0 };
-        let one = |(i, (lead, is_right)): (u32, &(f64, bool))| held(i, i % 3, (0..3).map(|c| score(i % 3, c, *lead, *is_right)).collect());
+        let one = |(i, (lead, is_right, novelty)): (u32, &(f64, bool, f64))| HeldOut {
+            novelty: knows.then_some(*novelty),
+            ..held(i, i % 3, (0..3).map(|c| score(i % 3, c, *lead, *is_right)).collect())
+        };
         let all: Vec<HeldOut> = (0..).zip(&leads).map(one).collect();
         let curve = UnknownCurve::fit(&all);
+        let novel = NoveltyBar::fit(&all);
+        let is_novel = |held: &HeldOut| novel.is_some_and(|bar| bar.is_below(held.novelty));
         let n = all.len() as f64;
+        prop_assert!(curve.points[0].bar.taken == 0.0, "the first bar answers all");
         for point in &curve.points {
-            let answered: Vec<&HeldOut> = all.iter().filter(|held| !point.bar.is_below(&held.scores)).collect();
+            let is_first = point.bar.taken == 0.0;
+            let answered: Vec<&HeldOut> = all.iter().filter(|held| is_first || !point.bar.is_above(lead_of(&held.scores)) && !is_novel(held)).collect();
             let right = answered.iter().filter(|held| held.class == held.predicted).count() as f64;
             prop_assert!((point.answered() - answered.len() as f64 / n).abs() < 1e-12);
             prop_assert!((point.right - right / answered.len() as f64).abs() < 1e-12);
@@ -83,10 +104,19 @@ proptest! {
     }
 
     #[test]
-    fn one_of_twenty_is_taken_at_most(leads in prop::collection::vec(0.0f64..1.0, 40..120)) {
-        let all: Vec<HeldOut> = leads.iter().zip(0..).map(|(lead, i)| held(i, i % 3, (0..3).map(|c| if c == i % 3 { *lead } else { 0.0 }).collect())).collect();
+    fn one_of_twenty_is_taken_at_most(leads in prop::collection::vec((0.0f64..1.0, 0.0f64..1.0), 40..120), knows in any::<bool>()) {
+        let one = |(&(lead, novelty), i): (&(f64, f64), u32)| HeldOut {
+            novelty: knows.then_some(novelty),
+            ..held(i, i % 3, (0..3).map(|c| if c == i % 3 { lead } else { 0.0 }).collect())
+        };
+        let all: Vec<HeldOut> = leads.iter().zip(0..).map(one).collect();
+        let novel = NoveltyBar::fit(&all);
+        prop_assert_eq!(novel.is_some(), knows);
+        let is_novel = |held: &HeldOut| novel.is_some_and(|bar| bar.is_below(held.novelty));
+        let above = all.iter().filter(|held| is_novel(held)).count() as f64 / all.len() as f64;
+        prop_assert!(above <= 0.025 && novel.is_none_or(|bar| (above - bar.taken).abs() < 1e-12));
         if let Some(bar) = UnknownBar::fit(&all) {
-            let below = all.iter().filter(|held| bar.is_below(&held.scores)).count() as f64 / all.len() as f64;
+            let below = all.iter().filter(|held| is_novel(held) || bar.is_above(lead_of(&held.scores))).count() as f64 / all.len() as f64;
             prop_assert!(below <= 0.05);
             prop_assert!((below - bar.taken).abs() < 1e-12);
         }

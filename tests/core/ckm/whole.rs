@@ -1,6 +1,7 @@
 //! The likeness of whole images: learned in one pass, taken back exactly, a part of every score.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -94,6 +95,55 @@ fn clones_share_what_is_made_until_their_images_differ() {
         with_whole().scores_by_pieces(&query, Without::Nothing),
         machine(Preset::Mixed.options(), 27).scores(&query, Without::Nothing)
     );
+}
+
+/// The variance of a Gaussian process by its products with every training image: equation 2.26 of
+/// Rasmussen and Williams, as a share of that without any.
+fn slow_novelty(query: &Elements, training: &[Arc<Example>], options: &CkmOptions) -> f64 {
+    let wide = |elements: &Elements| whole_features(elements, &options.kinds).unwrap().into_iter().map(f64::from).collect::<Vec<_>>();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (query, all): (Vec<f64>, Vec<Vec<f64>>) = (wide(query), training.iter().map(|example| wide(&example.elements.get())).collect());
+    let (n, ridge) = (all.len(), 0.3 * 127.0 * 127.0 * 512.0);
+    // Elimination in the products, with those of the query beside them.
+    let mut rows: Vec<Vec<f64>> = all.iter().map(|a| all.iter().map(|b| dot(a, b)).chain([dot(a, &query)]).collect()).collect();
+    (0..n).for_each(|i| rows[i][i] += ridge);
+    for i in 0..n {
+        let pivot = rows[i].clone();
+        for row in &mut rows[i + 1..] {
+            let factor = row[i] / pivot[i];
+            row.iter_mut().zip(&pivot).for_each(|(value, above)| *value -= factor * above);
+        }
+    }
+    let mut solved = vec![0.0; n];
+    for i in (0..n).rev() {
+        let known: f64 = (i + 1..n).map(|j| rows[i][j] * solved[j]).sum();
+        solved[i] = (rows[i][n] - known) / rows[i][i];
+    }
+    let explained: f64 = all.iter().zip(&solved).map(|(a, weight)| weight * dot(a, &query)).sum();
+    1.0 - explained / dot(&query, &query)
+}
+
+#[test]
+fn novelty_is_what_training_images_do_not_explain() {
+    let ckm = with_whole();
+    let examples: Vec<Arc<Example>> = ckm.examples().map(|(_, example)| Arc::new(example.clone())).collect();
+    for query in examples.iter().step_by(4) {
+        let elements = query.elements.get();
+        let many: BTreeSet<ItemId> = examples.iter().map(|example| example.id).take(20).collect();
+        for without in [Without::Nothing, Without::Image(query.id), Without::Images(&many)] {
+            let training: Vec<_> = examples.iter().filter(|example| !without.leaves_out(example)).cloned().collect();
+            let (found, slow) = (ckm.novelty(&elements, without).unwrap(), slow_novelty(&elements, &training, ckm.options()));
+            assert!((found - slow).abs() < 1e-9, "{found} for {slow}");
+        }
+        assert!(ckm.novelty(&elements, Without::Nothing) < ckm.novelty(&elements, Without::Image(query.id)));
+    }
+    let judged = judge(&ckm, 100, &mut random::seeded(0), Vec::new(), &Progress::default()).unwrap();
+    assert!(!judged.held_out.is_empty());
+    for held in judged.held_out {
+        let example = examples.iter().find(|example| example.id == held.id).unwrap();
+        let alone = ckm.novelty(&example.elements.get(), example.without_itself()).unwrap();
+        assert!((held.novelty.unwrap() - alone).abs() < 1e-12, "judged without its object");
+    }
 }
 
 /// In any order, an image has the values that a machine of the images before it gives.
@@ -323,7 +373,7 @@ fn judged(tells: bool) -> Vec<HeldOut> {
         let noise = |c: u32| f64::from((i * 7 + c * 5) % 11) / 11.0;
         let scores = Scores { of: (0..3).map(|c| Some(noise(c))).collect(), examples: vec![10; 3], mass: 1.0 };
         let whole = (0..3).map(|c| if tells { f64::from(u8::from(c == class.0)) } else { f64::from((i / 3 * 5 + c * 3) % 7) }).collect();
-        HeldOut { id: ItemId(i), class, predicted: class, scores, whole }
+        HeldOut { id: ItemId(i), class, predicted: class, scores, whole, novelty: None }
     };
     (0..60).map(held).collect()
 }

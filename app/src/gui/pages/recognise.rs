@@ -2,7 +2,7 @@
 //! images that made the score.
 
 use egui::{Rect, RichText, ScrollArea, Ui, vec2};
-use tessera_core::ckm::unknown::UnknownBar;
+use tessera_core::ckm::unknown::{NoveltyBar, UnknownBar, WhyUnknown};
 use tessera_core::error::{display, display_name};
 use tessera_core::library::event::UserLabel;
 
@@ -377,13 +377,18 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, trut
         let (best, _) = &recognition.scores[0];
         let is_said = said_ui(ui, panel, recognition, truth);
         class_heading_ui(ui, if unknown.is_some() { "Unknown" } else { best }, 26.0);
-        if let Some(UnknownBar { taken, found, .. }) = unknown {
+        if let Some(why) = unknown {
             line(ui, RichText::new(format!("nearest class: {best}")));
-            let why = format!(
-                "{best} leads by little. Of images of classes that it does not know {:.0} % lead by as little, of images of its own {:.0} %.",
-                100.0 * found,
-                100.0 * taken
-            );
+            let why = match why {
+                WhyUnknown::Novel(NoveltyBar { taken, .. }) => {
+                    format!("It is unlike all training images. Of images of its classes {:.0} % are as unlike.", 100.0 * taken)
+                }
+                WhyUnknown::LeadsLittle(UnknownBar { taken, found, .. }) => format!(
+                    "{best} leads by little. Of images of classes that it does not know {:.0} % lead by as little, of images of its own {:.0} %.",
+                    100.0 * found,
+                    100.0 * taken
+                ),
+            };
             ui.colored_label(ui.visuals().warn_fg_color, "It may be of none of its classes.").on_hover_text(&why);
             ui.label(RichText::new(why).small().weak());
         }
@@ -416,7 +421,7 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, trut
             ui.label(if unknown.is_some() { format!("If it is of one of its classes, {best}: {sure}") } else { sure })
                 .on_hover_text("How often an answer with such a lead was right on objects that it had not seen");
             confidence_ui(ui, recognition.confidence, unknown.is_some());
-            if recognition.metrics.unknown_curve.is_empty() {
+            if recognition.metrics.unknown_curve.is_empty() && recognition.metrics.novelty.is_none() {
                 let words = RichText::new("It cannot tell yet what is of none of its classes.").small();
                 ui.label(words.color(ui.visuals().warn_fg_color)).on_hover_text(unknown::FEW);
             } else if recognition.by == "this library" {

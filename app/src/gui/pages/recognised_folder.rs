@@ -60,7 +60,8 @@ impl Listed {
             *counts.entry(kind.clone()).or_default() += 1;
         }
         let mut shown: Vec<usize> = (0..kinds.len()).filter(|i| only.as_ref().is_none_or(|only| kinds[*i] == *only)).collect();
-        let sureness = |i: &usize| answers.outcomes[*i].as_ref().map_or(-1.0, |answer| answer.confidence.or(answer.lead).unwrap_or(0.0));
+        let sureness =
+            |i: &usize| answers.outcomes[*i].as_ref().map_or(-1.0, |answer| answer.confidence.or(answer.standing.lead).unwrap_or(0.0));
         match order {
             Order::Folder => {}
             Order::LeastSure => shown.sort_by(|a, b| sureness(a).total_cmp(&sureness(b))),

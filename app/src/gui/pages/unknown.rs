@@ -3,7 +3,7 @@
 
 use egui::{Align2, CornerRadius, CursorIcon, Key, Modifiers, Pos2, Rect, RichText, Sense, Shape, Stroke, TextStyle, Ui, WidgetInfo};
 use egui::{pos2, vec2};
-use tessera_core::ckm::unknown::{UnknownBar, UnknownCurve, UnknownPoint};
+use tessera_core::ckm::unknown::{NoveltyBar, UnknownBar, UnknownCurve, UnknownPoint};
 use tessera_core::eval::report::Report;
 
 use crate::gui::panel::Panel;
@@ -23,6 +23,11 @@ const STEP: f64 = 0.01;
 pub(super) fn unknown_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Report) {
     let weak = |words: &str| RichText::new(words).small().weak();
     let curve = &report.unknown_curve;
+    if let Some(NoveltyBar { taken, .. }) = report.novelty {
+        let words = "An image that is unlike all training images counts as unknown: less of it is explained by them than of nearly all of these \
+                     themselves, each left out.";
+        ui.label(weak(&format!("{words} So are {:.0} % of the images of known classes.", 100.0 * taken)));
+    }
     if curve.is_empty() {
         // An older version kept no curve.
         let old = "The images were judged when no bar could be chosen: judge the recogniser again to see what bars do.";
@@ -31,10 +36,11 @@ pub(super) fn unknown_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Report) {
         reset_ui(ui, panel);
         return;
     }
-    ui.label(weak(
-        "An image whose best class leads the others by little counts as unknown. Each judged image was also tried with its own class struck \
-         out: then it is of a class that the recogniser does not know.",
-    ));
+    let also = if report.novelty.is_some() { "So does an image" } else { "An image counts as unknown" };
+    ui.label(weak(&format!(
+        "{also} whose best class leads the others by little. Each judged image was also tried with its own class struck out: then it is of a \
+         class that the recogniser does not know."
+    )));
     let chosen = panel.settings.answered;
     let bar = chosen.map_or(report.unknown, |share| curve.answering(share));
     if let Some(moved) = curve_ui(ui, curve, bar, chosen) {

@@ -18,7 +18,6 @@ use super::notices::{count, done, note, problem};
 use super::part::Part;
 use crate::command::Written;
 use crate::job::JobKind;
-use crate::session::recognise::unknown;
 use crate::session::recognise_folder::{FileAnswer, FileOutcome, save_answers};
 
 /// The folder that was recognised last.
@@ -71,9 +70,9 @@ pub(super) enum Message {
 }
 
 impl FolderAnswers {
-    /// Whether [`unknown`] tells so of an answer.
+    /// Whether an answer counts as unknown: see [`Metrics::unknown_by`].
     pub fn is_unknown(&self, answer: &FileAnswer, answered: Option<f64>) -> bool {
-        unknown(&self.metrics, answered, answer.lead).is_some()
+        self.metrics.unknown_by(answered, answer.standing).is_some()
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use image::RgbImage;
 use tessera_core::ckm::model::Metrics;
-use tessera_core::ckm::unknown::UnknownBar;
+use tessera_core::ckm::unknown::{Standing, WhyUnknown};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::EventId;
 use tessera_core::library::looks::Look;
@@ -16,7 +16,6 @@ use tessera_core::utc::now;
 use crate::command::JobId;
 use crate::job::JobKind;
 use crate::session::completion::Completion;
-use crate::session::recognise::unknown;
 use crate::session::reference::ReferenceImage;
 use crate::session::search::{Engine, Found, SearchHit};
 
@@ -158,8 +157,8 @@ pub struct Recognition {
     /// The classes that the best one cannot be told apart from yet, behind it; empty when there
     /// are none.
     pub not_told_apart: Vec<String>,
-    /// How far the best class leads over the mean of the others; `None` with one class.
-    pub lead: Option<f64>,
+    /// From what it is told whether the image looks like none of the classes.
+    pub standing: Standing,
     /// What was measured of the model that answered.
     pub metrics: Metrics,
     /// Whether the confidence is calibrated: there were images to calibrate it with.
@@ -175,9 +174,9 @@ pub struct Recognition {
 }
 
 impl Recognition {
-    /// As [`unknown`] tells of this image.
-    pub fn unknown(&self, answered: Option<f64>) -> Option<UnknownBar> {
-        unknown(&self.metrics, answered, self.lead)
+    /// Why the image counts as unknown, if it does: see [`Metrics::unknown_by`].
+    pub fn unknown(&self, answered: Option<f64>) -> Option<WhyUnknown> {
+        self.metrics.unknown_by(answered, self.standing)
     }
 }
 

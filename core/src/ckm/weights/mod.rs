@@ -222,18 +222,20 @@ fn learn_fold(
     let ids: Vec<ItemId> = part.examples().map(|(_, example)| example.id).collect();
     // By full scores: lists made before learning do not know the elements that take over.
     let mut machine = part.clone();
+    let novelties: Vec<Option<f64>> =
+        held.par_iter().map(|(_, example)| machine.novelty(&example.elements.get(), Without::Nothing)).collect();
     let mut judge = |weights: &[Vec<Vec<f32>>]| -> Result<Vec<HeldOut>> {
         machine.set_all_weights(ids.iter().zip(weights))?;
         progress.begin("Judging held-out objects", held.len() as u64);
-        let answer = |&(class, example): &(ClassId, &Example)| {
+        let answer = |(&(class, example), &novelty): (&(ClassId, &Example), &Option<f64>)| {
             progress.step()?;
             let elements = example.elements.get();
             let scores = machine.scores_without_terms(&elements, Without::Nothing);
             let predicted = scores.ranking().first().map_or(class, |best| best.0);
             let whole = machine.whole_values(&elements, Without::Nothing);
-            Ok(HeldOut { id: example.id, class, predicted, scores, whole })
+            Ok(HeldOut { id: example.id, class, predicted, scores, whole, novelty })
         };
-        held.par_iter().map(answer).collect()
+        held.par_iter().zip(&novelties).map(answer).collect()
     };
     let weights = own.numbering().weights(part);
     let mut judged = vec![judge(&own.numbering().split(&weights))?];

@@ -44,7 +44,7 @@ use crate::ids::{ClassId, ItemId};
 use crate::progress::Progress;
 pub(crate) use features::are_there;
 use features::{Features, WAVES, features, kept_part};
-use sums::{Solution, Sums, share, values_in_turn};
+use sums::{Others, Solution, Sums, share, values_in_turn};
 
 /// Training images up to which whole images are compared where the recogniser's own scores do not
 /// need it: their sums take 0.4 ms an image.
@@ -127,6 +127,15 @@ fn read<'a>(kept: &'a Kept, is_short: &OnceLock<()>) -> Held<'a> {
 /// of how far its elements are from the other's. None where no kind has any.
 pub fn whole_features(elements: &Elements, kinds: &[super::ElementKind]) -> Option<Vec<i8>> {
     are_there(kinds).then(|| features(elements, kinds)[..WAVES].to_vec())
+}
+
+/// What is told of a training image as a whole without its object.
+#[derive(Clone, Debug)]
+pub(super) struct HeldOutWhole {
+    /// As [`Ckm::whole_values`].
+    pub(super) values: Vec<f64>,
+    /// As [`Ckm::novelty`].
+    pub(super) novelty: Option<f64>,
 }
 
 /// A training image's part in the likeness of whole images.
@@ -280,12 +289,43 @@ impl Ckm {
             return Vec::new();
         }
         let query = features(query, &self.options.kinds);
-        self.sums().values_without(self.solution(), &[query], &self.left_out(without)).pop().unwrap_or_default()
+        self.sums().without(self.solution(), &self.left_out(without)).values(&query)
+    }
+
+    /// How new a query is to this machine, 0..=1: the part of it as a whole image that no training
+    /// image explains, 1 where none is like it. It is the variance of the Gaussian process whose
+    /// mean [`Ckm::whole_values`] are, as a share of what it is without training images. `None` where
+    /// whole images are not compared ([`Ckm::compares_wholes`]). O(1,152^2), and what the module says
+    /// after a change and for images left out.
+    pub fn novelty(&self, query: &Elements, without: Without<'_>) -> Option<f64> {
+        if !self.compares_wholes() || query.cut != self.cut || query.lacks_network() {
+            return None;
+        }
+        let query = features(query, &self.options.kinds);
+        Some(self.sums().without(self.solution(), &self.left_out(without)).novelty(&query))
     }
 
     /// For each training image that `is_wanted` the values of [`Ckm::whole_values`] without its
     /// object. An image may cease to be wanted meanwhile, so that this ends sooner.
     pub(crate) fn held_out_whole_values(&self, is_wanted: impl Fn(ItemId) -> bool + Sync) -> BTreeMap<ItemId, Vec<f64>> {
+        self.held_out_by(is_wanted, |others, _, features| others.values(features))
+    }
+
+    /// As [`Ckm::held_out_whole_values`], with how new each image is.
+    pub(super) fn held_out_wholes(&self, is_wanted: impl Fn(ItemId) -> bool + Sync) -> BTreeMap<ItemId, HeldOutWhole> {
+        self.held_out_by(is_wanted, |others, example, features| HeldOutWhole {
+            values: others.values(features),
+            novelty: (!example.elements.get().lacks_network()).then(|| others.novelty(features)),
+        })
+    }
+
+    /// What `tell` makes of each training image that `is_wanted`, and of the others without its
+    /// object.
+    fn held_out_by<T: Send>(
+        &self,
+        is_wanted: impl Fn(ItemId) -> bool + Sync,
+        tell: impl Fn(&Others<'_>, &Example, &Features) -> T + Sync,
+    ) -> BTreeMap<ItemId, T> {
         if !self.sees_whole_images() {
             return BTreeMap::new();
         }
@@ -294,15 +334,15 @@ impl Ckm {
             objects.entry(example.object()).or_default().push((class, example));
         }
         let (sums, solution) = (self.sums(), self.solution());
-        let values = |images: &Vec<(ClassId, &Example)>| -> Vec<(ItemId, Vec<f64>)> {
+        let told = |images: &Vec<(ClassId, &Example)>| -> Vec<(ItemId, T)> {
             let object: Vec<(usize, Features)> =
                 images.iter().map(|(class, example)| (class.index(), features(&example.elements.get(), &self.options.kinds))).collect();
-            let queries: Vec<Features> = object.iter().map(|(_, features)| *features).collect();
-            let values = sums.values_without(solution, &queries, &object);
-            images.iter().zip(values).map(|((_, example), values)| (example.id, values)).filter(|(id, _)| is_wanted(*id)).collect()
+            let others = sums.without(solution, &object);
+            let wanted = images.iter().zip(&object).filter(|((_, example), _)| is_wanted(example.id));
+            wanted.map(|((_, example), (_, features))| (example.id, tell(&others, example, features))).collect()
         };
         let wanted = objects.par_iter().filter(|(_, images)| images.iter().any(|(_, example)| is_wanted(example.id)));
-        wanted.flat_map_iter(|(_, images)| values(images)).collect()
+        wanted.flat_map_iter(|(_, images)| told(images)).collect()
     }
 
     /// For each of some training images in order, what [`Ckm::whole_values`] of a machine would be

@@ -154,27 +154,22 @@ impl Sums {
         Solution { factor, weights }
     }
 
-    /// The values of images for each class where some training images are left out, each given with
-    /// the position of its class. O((images + left-out images) * [`SIZE`]^2), or as [`Sums::solve`]
-    /// where many are left out.
-    pub(super) fn values_without(&self, solution: &Solution, images: &[Features], left_out: &[(usize, Features)]) -> Vec<Vec<f64>> {
+    /// What there is without some training images, each given with the position of its class.
+    /// O(left-out images * [`SIZE`]^2), or as [`Sums::solve`] where many are left out.
+    pub(super) fn without<'a>(&self, solution: &'a Solution, left_out: &[(usize, Features)]) -> Others<'a> {
         if left_out.is_empty() {
-            return images.iter().map(|image| solution.values(image)).collect();
+            return Others::All(solution);
         }
         if left_out.len() > SIZE / 4 {
             let mut others = self.clone();
             left_out.iter().for_each(|(class, features)| others.remove(*class, features));
-            let solution = others.solve();
-            return images.iter().map(|image| solution.values(image)).collect();
+            return Others::Solved(others.solve());
         }
-        let Some(downdate) = Downdate::new(solution, left_out) else {
-            return vec![vec![0.0; self.classes.len()]; images.len()];
-        };
+        let Some(downdate) = Downdate::new(solution, left_out) else { return Others::None(self.classes.len()) };
         // The products are not needed.
         let mut others = Self { products: Vec::new(), classes: self.classes.clone() };
         left_out.iter().for_each(|(class, features)| others.classes[*class].change(features, -1));
-        let targets = others.targets();
-        images.iter().map(|image| downdate.values(image, &targets)).collect()
+        Others::Downdated(downdate, others.targets())
     }
 }
 
@@ -309,9 +304,53 @@ pub(super) fn values_in_turn(classes: usize, images: &[(usize, Features)]) -> Ve
     values
 }
 
+/// A solution without the images that are left out.
+pub(super) enum Others<'a> {
+    /// None are.
+    All(&'a Solution),
+    /// Solved anew.
+    Solved(Solution),
+    /// With the targets of the other images.
+    Downdated(Downdate<'a>, Vec<Vec<f64>>),
+    /// It has none, for so many classes.
+    None(usize),
+}
+
+impl Others<'_> {
+    /// The values of an image for each class. O([`SIZE`] * classes), or O([`SIZE`]^2) by a
+    /// downdate.
+    pub(super) fn values(&self, image: &Features) -> Vec<f64> {
+        match self {
+            Self::All(solution) => solution.values(image),
+            Self::Solved(solution) => solution.values(image),
+            Self::Downdated(downdate, targets) => {
+                let shares = downdate.shares(image);
+                targets.iter().map(|target| dot(&shares, target)).collect()
+            }
+            Self::None(classes) => vec![0.0; *classes],
+        }
+    }
+
+    /// How little of an image the training images explain, 0..=1: the variance of the Gaussian
+    /// process of which the values are the mean, as a share of what it is without any training
+    /// image (C. Rasmussen and C. Williams, *Gaussian Processes for Machine Learning*, 2006, equation
+    /// 2.26). O([`SIZE`]^2).
+    pub(super) fn novelty(&self, image: &Features) -> f64 {
+        let shares = match self {
+            Self::All(solution) => solution.shares(image),
+            Self::Solved(solution) => solution.shares(image),
+            Self::Downdated(downdate, _) => downdate.shares(image),
+            Self::None(_) => return 1.0,
+        };
+        let wide = wide(image);
+        let own = dot(&wide, &wide);
+        if own > 0.0 { (ridge() * dot(&shares, &wide) / own).clamp(0.0, 1.0) } else { 1.0 }
+    }
+}
+
 /// A solution from which images are taken away by the formula of Sherman, Morrison and Woodbury (G.
 /// Golub and C. Van Loan, *Matrix Computations*, section 2.1.4).
-struct Downdate<'a> {
+pub(super) struct Downdate<'a> {
     solution: &'a Solution,
     /// The inverse matrix times the features of each image.
     inverse: Vec<Vec<f64>>,
@@ -332,14 +371,14 @@ impl<'a> Downdate<'a> {
         Some(Self { solution, inverse, factor: Cholesky::new(matrix, n)? })
     }
 
-    /// The values of a query for each class, by the `targets` that the other images have.
-    fn values(&self, query: &Features, targets: &[Vec<f64>]) -> Vec<f64> {
+    /// As [`Solution::shares`], without the images.
+    fn shares(&self, query: &Features) -> Vec<f64> {
         let mut shares = self.solution.shares(query);
         let mut turned: Vec<f64> = self.inverse.iter().map(|inverse| share(inverse, query)).collect();
         self.factor.solve(&mut turned);
         for (inverse, factor) in self.inverse.iter().zip(turned) {
             add_scaled(&mut shares, factor, inverse);
         }
-        targets.iter().map(|target| dot(&shares, target)).collect()
+        shares
     }
 }

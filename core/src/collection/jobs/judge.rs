@@ -72,7 +72,7 @@ pub fn judged(chosen: &ChosenImages, taken: &[(ImageHash, TakenImage)], answers:
             continue;
         };
         objects.extend(image.object.as_deref().map(|object| (ItemId(i), object)));
-        raw.push(HeldOut { id: ItemId(i), class: ClassId(class as u32), predicted, scores, whole: Vec::new() });
+        raw.push(HeldOut { id: ItemId(i), class: ClassId(class as u32), predicted, scores, whole: Vec::new(), novelty: None });
     }
     raw.sort_by_key(|held| (held.class, held.id));
     let sizes: Vec<usize> = images.iter().map(|count| *count as usize).collect();

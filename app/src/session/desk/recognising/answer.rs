@@ -200,7 +200,7 @@ fn view(
         before: None,
         confidence: answer.confidence,
         not_told_apart: best.as_ref().map(|best| model.metrics.confused_with(&best.class)).unwrap_or_default(),
-        lead: answer.lead,
+        standing: answer.standing,
         metrics: model.metrics.clone(),
         calibrated: model.calibration.n > 0,
         best,
