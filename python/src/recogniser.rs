@@ -16,7 +16,7 @@ use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::own::{OwnElements, OwnValues};
 use tessera_core::ckm::presets::{Preset, Subject};
-use tessera_core::ckm::unknown::{NoveltyBar, UnknownBar, UnknownCurve};
+use tessera_core::ckm::unknown::UnknownBars;
 use tessera_core::ckm::weights::{self, LearnOptions};
 use tessera_core::ckm::{Ckm, CkmOptions, ElementForm, ElementKind, ElementSource, Example, OwnSource, Search, Without, fit};
 use tessera_core::descriptor::Descriptor;
@@ -421,13 +421,9 @@ impl Recogniser {
             let accuracy = Accuracy::of(&model.ckm, held_out);
             let unknown = model.ckm.examples().filter(|(_, example)| example.group.is_none()).count();
             model.calibration = Calibration::fit(held_out);
-            model.metrics = Metrics {
-                not_told_apart: judgement.not_told_apart.clone(),
-                unknown: UnknownBar::fit(held_out),
-                unknown_curve: UnknownCurve::fit(held_out),
-                novelty: NoveltyBar::fit(held_out),
-                ..Metrics::new(accuracy.as_ref(), held_out.len(), unknown)
-            };
+            let measured = Metrics::new(accuracy.as_ref(), held_out.len(), unknown);
+            let measured = measured.with_unknown(UnknownBars::fit(held_out, &judgement.terms));
+            model.metrics = Metrics { not_told_apart: judgement.not_told_apart.clone(), ..measured };
             Arc::make_mut(&mut model.ckm).set_terms(judgement.terms);
             Ok(accuracy.map(|accuracy| accuracy.overall.value))
         })

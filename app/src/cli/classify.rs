@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use tessera_core::Error;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::explain::{Contribution, Explanation, Match};
-use tessera_core::ckm::model::RecogniserModel;
+use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::whole::Alike;
 use tessera_core::ckm::{Example, Without};
 use tessera_core::error::display;
@@ -112,8 +112,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
             Err(error) => failures.file(&asked.path, error)?,
         }
     }
-    if arguments.answered.is_some() && answerer.model.metrics.unknown_curve.is_empty() && answerer.model.metrics.novelty.is_none() {
-        out.note("--answered changes nothing: this model was judged on too few classes or images to tell what is unknown.");
+    let Metrics { unknown_curve, novelty, .. } = &answerer.model.metrics;
+    if arguments.answered.is_some_and(|share| share < 1.0 || novelty.is_none()) && unknown_curve.is_empty() {
+        out.note("--answered changes nothing: this model was judged on too few classes or images to choose what is unknown.");
     }
     if learned > 0 {
         out.note(&format!(

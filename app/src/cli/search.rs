@@ -141,7 +141,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     if !guessed.is_empty() {
         out.note(&format!("No caption, class or name has the word {}: the network guesses where it is seen.", guessed.join(", ")));
     }
-    let often_seen = if is_scored { session.often_seen(library, &answer) } else { Vec::new() };
+    let often_seen = session.often_seen(library, &wanted, &answer);
     if !often_seen.is_empty() {
         out.note(&format!("Seen in many images here: {}.", often_seen.join(", ")));
     }

@@ -335,7 +335,7 @@ fn unknown_in_words(metrics: &Metrics) -> String {
     };
     if let Some(NoveltyBar { taken, .. }) = metrics.novelty {
         let _ =
-            write!(words, "\nImages unlike all that it was trained on are unknown, too; {} of those of its classes are.", percent(taken));
+            write!(words, "\nImages unlike all training images are unknown in any case: {} of those of its classes are.", percent(taken));
     }
     words
 }

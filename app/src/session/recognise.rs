@@ -7,7 +7,7 @@ use tessera_core::ckm::Without;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::explain::Explanation;
 use tessera_core::ckm::model::RecogniserModel;
-use tessera_core::ckm::unknown::Standing;
+use tessera_core::ckm::unknown::{Standing, lead_of};
 use tessera_core::ids::ClassId;
 use tessera_core::picture::Picture;
 use tessera_core::picture::decode::SIDE;
@@ -76,7 +76,8 @@ impl Session {
         self.pool.install(|| {
             let scores = model.ckm.scores(&elements, without);
             let confidence = if elements.is_empty() { scores.prior() } else { model.calibration.confidence(&scores) };
-            let standing = Standing::of(&model.ckm, &elements, &scores, without);
+            let novelty = model.metrics.novelty.and_then(|_| model.ckm.novelty(&elements, without));
+            let standing = Standing { lead: lead_of(&scores), novelty };
             RecognisedImage { path: path.to_owned(), picture, elements, ranking: scores.ranking(), confidence, standing }
         })
     }

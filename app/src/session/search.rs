@@ -85,9 +85,12 @@ impl Session {
         some.iter().filter(|word| guessable.contains(*word)).cloned().collect()
     }
 
-    /// Where nothing answers, words of what the network sees in many images.
-    pub fn often_seen(&self, library: &Library, answer: &SearchAnswer) -> Vec<String> {
-        if answer.found.is_empty() { library.often_guessed(OFTEN_SEEN) } else { Vec::new() }
+    /// Where nothing answers for nothing has a word of the query, words of what the network sees in
+    /// many images.
+    pub fn often_seen(&self, library: &Library, wanted: &SearchRequest, answer: &SearchAnswer) -> Vec<String> {
+        let is_unknown = !answer.asked.is_empty() && answer.asked.iter().all(|one| !one.is_known);
+        let may_guess = wanted.engine == Engine::Memory && wanted.only.is_none();
+        if answer.found.is_empty() && is_unknown && may_guess { library.often_guessed(OFTEN_SEEN) } else { Vec::new() }
     }
 
     /// The words of a query that no text of the library contains.

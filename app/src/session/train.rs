@@ -13,7 +13,7 @@ use tessera_core::ckm::held_out::HeldOut;
 use tessera_core::ckm::judge::{Judgement, judge};
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::scales::other_scales;
-use tessera_core::ckm::unknown::{NoveltyBar, UnknownBar, UnknownCurve};
+use tessera_core::ckm::unknown::UnknownBars;
 use tessera_core::ckm::weights::{self, LearnOptions, LearnReport};
 use tessera_core::ckm::{Ckm, CkmOptions, Search};
 use tessera_core::data::{Dataset, OpenOptions};
@@ -179,15 +179,9 @@ fn take_in(recogniser: &mut RecogniserModel, judgement: &Judgement, terms: Terms
     let accuracy = Accuracy::of(&recogniser.ckm, judged);
     recogniser.calibration = Calibration::fit(judged);
     let measured = Metrics::new(accuracy.as_ref(), judged.len(), recogniser.metrics.objects_unknown);
-    let not_told_apart = judgement.not_told_apart.clone();
-    recogniser.metrics = Metrics {
-        not_told_apart,
-        unknown: UnknownBar::fit(judged),
-        unknown_curve: UnknownCurve::fit(judged),
-        novelty: NoveltyBar::fit(judged),
-        ..measured
-    };
     let terms = if terms == Terms::Fitted { judgement.terms.clone() } else { ClassTerms::default() };
+    let measured = measured.with_unknown(UnknownBars::fit(judged, &terms));
+    recogniser.metrics = Metrics { not_told_apart: judgement.not_told_apart.clone(), ..measured };
     Arc::make_mut(&mut recogniser.ckm).set_terms(terms);
     accuracy
 }

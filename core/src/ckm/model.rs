@@ -12,7 +12,7 @@ use super::accuracy::{Accuracy, Estimate};
 use super::class_terms::ClassTerms;
 use super::confidence::Calibration;
 use super::element::{Cut, ElementSet, Elements, VERSION, Values, is_size};
-use super::unknown::{NoveltyBar, Standing, UnknownBar, UnknownCurve, WhyUnknown};
+use super::unknown::{NoveltyBar, Standing, UnknownBar, UnknownBars, UnknownCurve, WhyUnknown};
 use super::{Ckm, CkmOptions, ElementSource, Example, Search};
 use crate::descriptor::{Descriptor, PATTERN_VERSION};
 use crate::envelope;
@@ -80,11 +80,11 @@ impl Metrics {
     /// Why an image that stands so counts as unknown, if it does, where this share of the images of
     /// the classes is to be answered ([`Metrics::unknown_bar`]); none does where all are.
     pub fn unknown_by(&self, answered: Option<f64>, standing: Standing) -> Option<WhyUnknown> {
-        if answered == Some(1.0) {
-            return None;
-        }
-        let novel = self.novelty.filter(|bar| bar.is_below(standing.novelty)).map(WhyUnknown::Novel);
-        novel.or_else(|| self.unknown_bar(answered).filter(|bar| bar.is_above(standing.lead)).map(WhyUnknown::LeadsLittle))
+        let bar = self.unknown_bar(answered);
+        // So many may be chosen that all are.
+        let answers_all = answered.is_some_and(|share| share == 1.0 || (!self.unknown_curve.is_empty() && bar.is_none()));
+        let novel = self.novelty.filter(|bar| !answers_all && bar.is_below(standing.novelty)).map(WhyUnknown::Novel);
+        novel.or_else(|| bar.filter(|bar| bar.is_above(standing.lead)).map(WhyUnknown::LeadsLittle))
     }
 
     /// What a model file says of an accuracy that was measured on `held_out` images, and nothing
@@ -98,6 +98,11 @@ impl Metrics {
             objects_unknown,
             ..Self::default()
         }
+    }
+
+    /// The same with what is told of images of none of the classes.
+    pub fn with_unknown(self, UnknownBars { lead, curve, novelty }: UnknownBars) -> Self {
+        Self { unknown: lead, unknown_curve: curve, novelty, ..self }
     }
 
     /// The classes that `class` could not be told apart from, behind itself; empty when there are

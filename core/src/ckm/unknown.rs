@@ -9,9 +9,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::element::Elements;
+use super::Scores;
+use super::class_terms::ClassTerms;
 use super::held_out::HeldOut;
-use super::{Ckm, Scores, Without};
 use crate::ids::ClassId;
 
 /// The share of images of known classes that may be taken for unknown, and of these the part that
@@ -31,16 +31,8 @@ const TIMES: f64 = 3.0;
 pub struct Standing {
     /// The lead of the best class over the mean of the others; `None` with fewer than two.
     pub lead: Option<f64>,
-    /// How new the image is to the machine ([`super::Ckm::novelty`]); `None` where that is not
-    /// known.
+    /// How new the image is to the machine ([`super::Ckm::novelty`]); `None` where nothing is told by it.
     pub novelty: Option<f64>,
-}
-
-impl Standing {
-    /// The standing of a query that has these scores. O(classes), and as [`super::Ckm::novelty`].
-    pub fn of(ckm: &Ckm, query: &Elements, scores: &Scores, without: Without<'_>) -> Self {
-        Self { lead: lead_of(scores), novelty: ckm.novelty(query, without) }
-    }
 }
 
 /// Why an image counts as unknown.
@@ -50,6 +42,27 @@ pub enum WhyUnknown {
     Novel(NoveltyBar),
     /// Its best class leads by little.
     LeadsLittle(UnknownBar),
+}
+
+/// What judging a machine tells of images of none of its classes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UnknownBars {
+    /// Below which lead an image looks like none of the classes; `None` where that cannot be told.
+    pub lead: Option<UnknownBar>,
+    /// What other bars would do.
+    pub curve: UnknownCurve,
+    /// Above which novelty an image looks unlike all training images; `None` where that cannot be
+    /// told.
+    pub novelty: Option<NoveltyBar>,
+}
+
+impl UnknownBars {
+    /// Fits the bars to left-out images. Novelty tells only where `terms` count whole images: then
+    /// answers compare them in any case. O(images * classes + images log images).
+    pub fn fit(held_out: &[HeldOut], terms: &ClassTerms) -> Self {
+        let novelty = if terms.whole() > 0.0 { NoveltyBar::fit(held_out) } else { None };
+        Self { lead: UnknownBar::fit(held_out, novelty), curve: UnknownCurve::fit(held_out, novelty), novelty }
+    }
 }
 
 /// The novelty above which an image looks unlike all training images.
@@ -96,12 +109,12 @@ pub struct UnknownBar {
 }
 
 impl UnknownBar {
-    /// Fits the bar to left-out images: at most one of twenty of them is below it. `None` with
+    /// Fits the bar to left-out images: at most one of twenty of them is below it or novel. `None` with
     /// fewer than three classes or 40 images, where fewer than a quarter of the images of struck
     /// classes would be found, and where they would hardly be found more often than known ones.
     /// O(images * classes + images log images).
-    pub fn fit(held_out: &[HeldOut]) -> Option<Self> {
-        let leads = |without: fn(&HeldOut) -> Option<ClassId>| leads(held_out, NoveltyBar::fit(held_out), without);
+    pub fn fit(held_out: &[HeldOut], novelty: Option<NoveltyBar>) -> Option<Self> {
+        let leads = |without: fn(&HeldOut) -> Option<ClassId>| leads(held_out, novelty, without);
         let (known, struck, other) = (leads(|_| None), leads(|held| Some(held.class)), leads(|held| Some(next(held))));
         if [&known, &struck, &other].iter().any(|leads| leads.len() < UnknownCurve::FEWEST) {
             return None;
@@ -152,11 +165,10 @@ impl UnknownCurve {
     pub const FEWEST: usize = 40;
 
     /// The curve of left-out images. O(images * classes + images log images).
-    pub fn fit(held_out: &[HeldOut]) -> Self {
-        let novel = NoveltyBar::fit(held_out);
-        let of = |held: &HeldOut| Some((standing_lead(held, novel, None)?, held.class == held.predicted));
+    pub fn fit(held_out: &[HeldOut], novelty: Option<NoveltyBar>) -> Self {
+        let of = |held: &HeldOut| Some((standing_lead(held, novelty, None)?, held.class == held.predicted));
         let mut known: Vec<(f64, bool)> = held_out.iter().filter_map(of).collect();
-        let struck = leads(held_out, novel, |held| Some(held.class));
+        let struck = leads(held_out, novelty, |held| Some(held.class));
         if known.len() < Self::FEWEST || struck.len() < Self::FEWEST {
             return Self::default();
         }

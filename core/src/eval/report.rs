@@ -13,7 +13,7 @@ use crate::ckm::confidence::Calibration;
 use crate::ckm::held_out::HeldOut;
 use crate::ckm::judge::Judgement;
 use crate::ckm::model::Metrics;
-use crate::ckm::unknown::{NoveltyBar, UnknownBar, UnknownCurve};
+use crate::ckm::unknown::{NoveltyBar, UnknownBar, UnknownBars, UnknownCurve};
 use crate::descriptor::Descriptor;
 use crate::hamming::NearDescriptors;
 use crate::ids::ItemId;
@@ -102,6 +102,7 @@ impl Report {
             Judged { image: held.id, class: held.class.0, predicted: held.predicted.0, confidence }
         };
         let judged: Vec<Judged> = held_out.iter().map(one).collect();
+        let UnknownBars { lead: unknown, curve: unknown_curve, novelty } = UnknownBars::fit(&held_out, &terms);
         Self {
             confusion: confusion(classes.len(), &judged),
             classes,
@@ -113,9 +114,9 @@ impl Report {
             terms,
             raw,
             not_told_apart,
-            unknown: UnknownBar::fit(&held_out),
-            unknown_curve: UnknownCurve::fit(&held_out),
-            novelty: NoveltyBar::fit(&held_out),
+            unknown,
+            unknown_curve,
+            novelty,
             largest_class: ckm.largest_class(),
             judged,
         }

@@ -251,18 +251,19 @@ impl OtherWords for Guessable<'_> {
         self.words.contains(word)
     }
 
-    /// Nouns of what is guessed for some image, those of most images first. O(nouns + images).
+    /// Nouns of what is guessed for some image, those of most images first, which count as texts here.
+    /// O(nouns + images).
     fn near(&self, word: &str) -> Vec<NearWord> {
         let near = SPELLED.near(word, 1);
         if near.is_empty() {
             return near;
         }
         let images = self.library.images_by_guess();
-        let with_images = |near: NearWord| {
+        let seen = |near: NearWord| {
             let of: f64 = BY_FORM.get(&form(&near.word))?.iter().map(|class| images[*class]).sum();
             (of > 0.0).then_some(NearWord { texts: of.ceil() as usize, ..near })
         };
-        let mut near: Vec<NearWord> = near.into_iter().filter_map(with_images).collect();
+        let mut near: Vec<NearWord> = near.into_iter().filter_map(seen).collect();
         near.sort_by_key(|near| std::cmp::Reverse(near.texts));
         near
     }

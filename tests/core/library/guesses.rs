@@ -54,7 +54,7 @@ fn misspelled_nouns_are_guessed() {
     assert!(hold(&library).often_guessed(3).iter().eq(often.iter().take(3)), "the first of one list");
     let last = |noun: &String| noun.split([' ', '-']).next_back().map(str::to_owned);
     let nouns: Vec<String> = often.iter().filter_map(last).filter(|last| last.len() >= 6).collect();
-    assert!(!nouns.is_empty());
+    let mut tried = 0;
     for noun in nouns {
         // Two letters in the middle have changed places.
         let mut wrong: Vec<char> = noun.chars().collect();
@@ -63,6 +63,7 @@ fn misspelled_nouns_are_guessed() {
         if wrong == noun || !hold(&library).guessable(&TextQuery::parse(&wrong)).is_empty() {
             continue;
         }
+        tried += 1;
         let read = answer(&hold(&library), &LibraryQuery::words(TextQuery::parse(&wrong), 10));
         assert!(read.asked[0].is_corrected() && read.asked[0].readings[0].word != wrong, "{noun}: {:?}", read.asked);
         let meant = &read.asked[0].readings[0].word;
@@ -70,6 +71,7 @@ fn misspelled_nouns_are_guessed() {
         assert!(!read.hits.is_empty() && read.hits.len() == right.len(), "{wrong} is read as {meant}");
         assert!(read.hits.iter().zip(&right).all(|(read, right)| (read.image, read.score) == (right.image, right.score)));
     }
+    assert!(tried > 0);
     assert!(found(&library, "qwrtzpsdfg").is_empty(), "nothing is like it");
 }
 

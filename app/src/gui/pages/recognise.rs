@@ -381,10 +381,10 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, trut
             line(ui, RichText::new(format!("nearest class: {best}")));
             let why = match why {
                 WhyUnknown::Novel(NoveltyBar { taken, .. }) => {
-                    format!("It is unlike all training images. Of images of its classes {:.0} % are as unlike.", 100.0 * taken)
+                    format!("It is unlike all training images, as {:.0} % of the images of its classes are.", 100.0 * taken)
                 }
                 WhyUnknown::LeadsLittle(UnknownBar { taken, found, .. }) => format!(
-                    "{best} leads by little. Of images of classes that it does not know {:.0} % lead by as little, of images of its own {:.0} %.",
+                    "{best} leads by little. Of images of classes that it does not know {:.0} % are noticed, of images of its own {:.0} % are taken for unknown.",
                     100.0 * found,
                     100.0 * taken
                 ),

@@ -24,9 +24,8 @@ pub(super) fn unknown_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Report) {
     let weak = |words: &str| RichText::new(words).small().weak();
     let curve = &report.unknown_curve;
     if let Some(NoveltyBar { taken, .. }) = report.novelty {
-        let words = "An image that is unlike all training images counts as unknown: less of it is explained by them than of nearly all of these \
-                     themselves, each left out.";
-        ui.label(weak(&format!("{words} So are {:.0} % of the images of known classes.", 100.0 * taken)));
+        let words = "An image that is unlike all training images counts as unknown: it is less like them than nearly any of them is like the others";
+        ui.label(weak(&format!("{words}. So are {:.0} % of the images of known classes.", 100.0 * taken)));
     }
     if curve.is_empty() {
         // An older version kept no curve.
@@ -43,12 +42,15 @@ pub(super) fn unknown_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Report) {
     )));
     let chosen = panel.settings.answered;
     let bar = chosen.map_or(report.unknown, |share| curve.answering(share));
-    if let Some(moved) = curve_ui(ui, curve, bar, chosen) {
+    // Where no bar is chosen, what is unlike all is unknown without one of leads, too.
+    let novel = report.novelty.filter(|_| bar.is_none() && chosen.is_none());
+    let answered = 1.0 - bar.map_or(novel.map_or(0.0, |bar| bar.taken), |bar| bar.taken);
+    if let Some(moved) = curve_ui(ui, curve, answered, chosen) {
         panel.settings.answered = Some(moved);
     }
-    ui.label(words(curve, bar));
+    ui.label(words(curve, bar, novel));
     if report.unknown.is_none() && chosen.is_none() {
-        let why = "No image counts as unknown by itself: those of struck classes lead about as far as those of known ones. A bar can be set all the same.";
+        let why = "No image counts as unknown for its lead: those of struck classes lead about as far as those of known ones. A bar can be set all the same.";
         ui.colored_label(ui.visuals().warn_fg_color, why);
     }
     reset_ui(ui, panel);
@@ -63,7 +65,7 @@ fn reset_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 }
 
 /// What a bar does, in words.
-fn words(curve: &UnknownCurve, bar: Option<UnknownBar>) -> String {
+fn words(curve: &UnknownCurve, bar: Option<UnknownBar>, novel: Option<NoveltyBar>) -> String {
     let share = |share: f64| format!("{:.0} %", 100.0 * share);
     let at = bar.and_then(|bar| curve.points.iter().find(|point| point.bar.lead == bar.lead));
     match (at, curve.points.first()) {
@@ -73,14 +75,15 @@ fn words(curve: &UnknownCurve, bar: Option<UnknownBar>) -> String {
             share(point.right),
             share(point.bar.found)
         ),
+        (None, Some(_)) if novel.is_some() => "All images are answered but those that are unlike all training images.".to_owned(),
         (None, Some(all)) => format!("All images are answered; {} of the answers are right where the class is known.", share(all.right)),
         (None, None) => String::new(),
     }
 }
 
-/// Shows the curve with the bar that answers the `chosen` share. Returns the share that is to be
-/// answered where the bar was moved.
-fn curve_ui(ui: &mut Ui, curve: &UnknownCurve, bar: Option<UnknownBar>, chosen: Option<f64>) -> Option<f64> {
+/// Shows the curve with the bar that answers a share, which may have been `chosen`. Returns the
+/// share that is to be answered where the bar was moved.
+fn curve_ui(ui: &mut Ui, curve: &UnknownCurve, answered: f64, chosen: Option<f64>) -> Option<f64> {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::click_and_drag());
     let room = Rect::from_min_max(rect.min + vec2(LEFT, ABOVE), rect.max - vec2(10.0, BELOW));
     let width = 1.0 - UnknownCurve::LEAST;
@@ -115,7 +118,6 @@ fn curve_ui(ui: &mut Ui, curve: &UnknownCurve, bar: Option<UnknownBar>, chosen: 
         painter.add(Shape::line(places, Stroke::new(1.8, colour)));
         at.x = painter.text(at, Align2::LEFT_TOP, name, font.clone(), colour).right() + 16.0;
     }
-    let answered = bar.map_or(1.0, |bar| 1.0 - bar.taken);
     let is_touched = response.has_focus() || response.hovered() || response.dragged();
     let mark = if is_touched { theme::accent(ui) } else { ui.visuals().strong_text_color() };
     painter.vline(x(answered), room.y_range(), Stroke::new(2.5, mark));

@@ -274,7 +274,7 @@ impl Searching {
             let in_other_forms = session.words_in_other_forms(&answer, &unknown, wanted.engine);
             unknown.retain(|word| !in_other_forms.iter().any(|(other, _)| other == word));
             let did_you_mean = did_you_mean(&text, &answer).filter(|_| wanted.engine == Engine::Memory);
-            let often_seen = session.often_seen(library, &answer);
+            let often_seen = if unseen == 0 { session.often_seen(library, &wanted, &answer) } else { Vec::new() };
             let completions = session.complete(library, &text, COMPLETIONS);
             let SearchRequest { like, by, engine, .. } = wanted;
             // They are offered beside an image to resemble.

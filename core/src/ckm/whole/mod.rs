@@ -295,10 +295,10 @@ impl Ckm {
     /// How new a query is to this machine, 0..=1: the part of it as a whole image that no training
     /// image explains, 1 where none is like it. It is the variance of the Gaussian process whose
     /// mean [`Ckm::whole_values`] are, as a share of what it is without training images. `None` where
-    /// whole images are not compared ([`Ckm::compares_wholes`]). O(1,152^2), and what the module says
-    /// after a change and for images left out.
+    /// whole images have no value, and where the network has not looked at the query yet.
+    /// O(1,152^2), and what the module says after a change and for images left out.
     pub fn novelty(&self, query: &Elements, without: Without<'_>) -> Option<f64> {
-        if !self.compares_wholes() || query.cut != self.cut || query.lacks_network() {
+        if !self.sees_whole_images() || query.cut != self.cut || query.lacks_network() {
             return None;
         }
         let query = features(query, &self.options.kinds);

@@ -4,6 +4,8 @@
 //! Features are whole numbers, so the sums do not depend on the order in which images came and
 //! went: whoever takes an image away has what there was without it, to the last bit.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::features::{CLASS_STEP, Features, SIZE, STEPS, WAVES};
@@ -158,12 +160,12 @@ impl Sums {
     /// O(left-out images * [`SIZE`]^2), or as [`Sums::solve`] where many are left out.
     pub(super) fn without<'a>(&self, solution: &'a Solution, left_out: &[(usize, Features)]) -> Others<'a> {
         if left_out.is_empty() {
-            return Others::All(solution);
+            return Others::Solved(Cow::Borrowed(solution));
         }
         if left_out.len() > SIZE / 4 {
             let mut others = self.clone();
             left_out.iter().for_each(|(class, features)| others.remove(*class, features));
-            return Others::Solved(others.solve());
+            return Others::Solved(Cow::Owned(others.solve()));
         }
         let Some(downdate) = Downdate::new(solution, left_out) else { return Others::None(self.classes.len()) };
         // The products are not needed.
@@ -306,10 +308,8 @@ pub(super) fn values_in_turn(classes: usize, images: &[(usize, Features)]) -> Ve
 
 /// A solution without the images that are left out.
 pub(super) enum Others<'a> {
-    /// None are.
-    All(&'a Solution),
-    /// Solved anew.
-    Solved(Solution),
+    /// None are, or it was solved anew.
+    Solved(Cow<'a, Solution>),
     /// With the targets of the other images.
     Downdated(Downdate<'a>, Vec<Vec<f64>>),
     /// It has none, for so many classes.
@@ -321,7 +321,6 @@ impl Others<'_> {
     /// downdate.
     pub(super) fn values(&self, image: &Features) -> Vec<f64> {
         match self {
-            Self::All(solution) => solution.values(image),
             Self::Solved(solution) => solution.values(image),
             Self::Downdated(downdate, targets) => {
                 let shares = downdate.shares(image);
@@ -337,7 +336,6 @@ impl Others<'_> {
     /// 2.26). O([`SIZE`]^2).
     pub(super) fn novelty(&self, image: &Features) -> f64 {
         let shares = match self {
-            Self::All(solution) => solution.shares(image),
             Self::Solved(solution) => solution.shares(image),
             Self::Downdated(downdate, _) => downdate.shares(image),
             Self::None(_) => return 1.0,

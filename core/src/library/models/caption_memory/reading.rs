@@ -145,10 +145,11 @@ fn whole(written: &str, index: &Words, other: &dyn OtherWords) -> (Vec<Reading>,
     }
     let mut readings: Vec<Reading> = forms.collect();
     if readings.is_empty() {
-        let (mut near, others) = (index.near(written, 1), other.near(written));
+        let mut near = index.near(written, 1);
         let errors = |some: &[NearWord]| some.first().map_or(usize::MAX, |near| near.errors);
-        if errors(&others) < errors(&near) {
-            near = others;
+        if errors(&near) > 1 {
+            let others = other.near(written);
+            near = if errors(&others) < errors(&near) { others } else { near };
         }
         for near in near.into_iter().take(CORRECTIONS) {
             let share = if readings.is_empty() { CORRECTION_SHARE } else { OTHER_SHARE };
