@@ -9,7 +9,7 @@
 
 use rand::seq::SliceRandom as _;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::suggester::{LEARNED, ensemble};
@@ -74,23 +74,27 @@ pub struct Reviewed {
     /// Labels judged of images whose object is not known: near copies with the same wrong label may
     /// have supported it.
     pub objects_unknown: usize,
-    /// A hash of the labels that were reviewed.
+    /// A hash of the labels that were reviewed and are not doubted.
     labels: u64,
 }
 
 impl Reviewed {
-    /// Whether the labels are those that were reviewed. O(images).
+    /// Whether the labels are those that were reviewed, but for the doubted ones, which are there
+    /// to be corrected. O(images).
     pub fn is_of(&self, state: &State) -> bool {
-        self.labels == hash_of_labels(state)
+        self.labels == hash_of_labels(state, &self.doubts)
     }
 }
 
-fn hash_of_labels(state: &State) -> u64 {
+/// A hash of all labels but the doubted ones.
+fn hash_of_labels(state: &State, doubts: &[Doubt]) -> u64 {
+    let doubted: HashSet<ItemId> = doubts.iter().map(|doubt| doubt.image).collect();
     let mut all = Writer::default();
-    for image in state.images() {
+    for image in state.images().filter(|image| !doubted.contains(&image.id)) {
         if let Some(label) = image.label() {
             all.put(&image.id.0);
-            all.put(&label.to_owned());
+            all.count(label.len());
+            all.bytes(label.as_bytes());
         }
     }
     hash64(&all.finish())
@@ -138,6 +142,11 @@ impl Review {
         Self { seed, dimension: maker.dimension(), ckm: Arc::clone(library.recogniser().ckm()), state, labels, unseen }
     }
 
+    /// The state of the library with the labels that are reviewed.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
     /// Judges all labels. When cancelled, it returns doubts about some of those it has reached. One
     /// prediction of the recogniser for each label, without its object; besides, O(labels) learning
     /// steps, and O(labels) similarities for each of the first 300 doubts.
@@ -155,7 +164,7 @@ impl Review {
         let mut classes: Vec<String> = labels.iter().map(|(_, label, _)| label.clone()).collect();
         classes.sort_unstable();
         classes.dedup();
-        let mut reviewed = Reviewed { passed: self.unseen, labels: hash_of_labels(&self.state), ..Reviewed::default() };
+        let mut reviewed = Reviewed { passed: self.unseen, ..Reviewed::default() };
         let mut cases = self.cases(&labels, &classes, progress);
         let hurries = progress.is_cancelled();
         if hurries {
@@ -189,6 +198,7 @@ impl Review {
         reviewed.left = labels.len() - done;
         let excess = |doubt: &Doubt| doubt.instead[0].1 - doubt.label.1;
         reviewed.doubts.sort_by(|a, b| excess(b).total_cmp(&excess(a)).then(a.image.cmp(&b.image)));
+        reviewed.labels = hash_of_labels(&self.state, &reviewed.doubts);
         let by_image: HashMap<ItemId, &Case<'_>> = cases.iter().map(|case| (case.lesson.item, case)).collect();
         for doubt in reviewed.doubts.iter_mut().take(ALIKE.1) {
             if let Some(case) = by_image.get(&doubt.image) {

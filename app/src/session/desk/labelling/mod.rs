@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{EventId, UserLabel};
+use tessera_core::library::state::State;
 use tessera_core::library::suggest::{LabelOrder, POOL, Reviewed};
 use tessera_core::library::{Library, hold};
 use tessera_core::progress::ProgressSnapshot;
@@ -47,10 +48,10 @@ pub(super) enum Message {
     Saved(LabelAct),
     /// A label or a rejection could not be saved; or one was undone.
     NotSaved,
-    /// The outcome of a review.
-    Reviewed(Reviewed),
-    /// That of the last one that the library kept.
-    Kept(Option<Reviewed>),
+    /// The outcome of a review, and a state with the labels that it is of.
+    Reviewed(Reviewed, State),
+    /// That of the last one that the library kept; no state where labels have changed since.
+    Kept(Option<(Reviewed, Option<State>)>),
 }
 
 impl Part for LabellingDesk {
@@ -66,16 +67,16 @@ impl Part for LabellingDesk {
             Message::Advisers(number, result) => self.take_in_result(number, result),
             Message::Saved(act) => self.take_in_saved(ctx, Some(act)),
             Message::NotSaved => self.take_in_saved(ctx, None),
-            Message::Reviewed(reviewed) => {
+            Message::Reviewed(reviewed, of) => {
                 let reviewed = Arc::new(reviewed);
-                self.take_in_review(ctx, Arc::clone(&reviewed));
+                self.take_in_review(ctx, Arc::clone(&reviewed), Some(of));
                 ctx.with_library(move |_, library| match library.keep_review(&reviewed) {
                     Ok(()) => DeskMessage::from(()),
                     Err(error) => problem(error).into(),
                 });
             }
-            Message::Kept(Some(reviewed)) if self.shown.as_ref().is_some_and(|labelling| labelling.review.reviewed.is_none()) => {
-                self.take_in_review(ctx, Arc::new(reviewed));
+            Message::Kept(Some((reviewed, of))) if self.shown.as_ref().is_some_and(|labelling| labelling.review.reviewed.is_none()) => {
+                self.take_in_review(ctx, Arc::new(reviewed), of);
             }
             Message::Kept(_) => {}
         }
@@ -142,7 +143,16 @@ impl LabellingDesk {
         let before = self.shown.take();
         if let (None, Some(open)) = (&before, &ctx.library) {
             let library = Arc::clone(&open.shared);
-            ctx.short(move || Message::Kept(hold(&library).kept_review().unwrap_or_default()));
+            ctx.short(move || {
+                let (kept, state) = {
+                    let library = hold(&library);
+                    (library.kept_review().unwrap_or_default(), library.state().clone())
+                };
+                Message::Kept(kept.map(|reviewed| {
+                    let of = reviewed.is_of(&state).then_some(state);
+                    (reviewed, of)
+                }))
+            });
         }
         // Another order of the same images brings back neither labelled nor skipped ones.
         let goes_on = before.as_ref().is_some_and(|before| before.only.as_ref().map(Arc::as_ptr) == only.as_ref().map(Arc::as_ptr));
@@ -309,12 +319,12 @@ impl LabellingDesk {
         });
     }
 
-    fn take_in_review(&mut self, ctx: &Context, reviewed: Arc<Reviewed>) {
+    fn take_in_review(&mut self, ctx: &Context, reviewed: Arc<Reviewed>, of: Option<State>) {
         if self.shown.is_none() {
             self.start(ctx, None, self.order);
         }
         if let (Some(state), Some(labelling)) = (ctx.state(), &mut self.shown) {
-            labelling.review.reviewed = Some(reviewed);
+            (labelling.review.reviewed, labelling.review.of) = (Some(reviewed), of);
             labelling.settle(state);
         }
     }
@@ -346,7 +356,9 @@ pub(super) fn review(ctx: &mut Context) {
         drop(library);
         match begun {
             Ok(review) => {
-                session.on_threads(|| review.judge(session.progress())).map(|reviewed| DeskMessage::from(Message::Reviewed(reviewed)))
+                let state = review.state().clone();
+                let judged = session.on_threads(|| review.judge(session.progress()));
+                judged.map(|reviewed| DeskMessage::from(Message::Reviewed(reviewed, state)))
             }
             Err(Error::Cancelled) => Ok(note("Stopped before a label was looked at").into()),
             Err(error) => Err(error),

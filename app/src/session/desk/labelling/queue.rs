@@ -76,8 +76,10 @@ pub struct LabelReview {
     pub reviewed: Option<Arc<Reviewed>>,
     /// Those of its doubts that still hold.
     pub doubts: Vec<Doubt>,
-    /// Whether labels have changed since.
+    /// Whether other labels than the doubted ones have changed since.
     pub is_stale: bool,
+    /// The last state known in which they had not; none where they had before it was loaded.
+    pub(super) of: Option<State>,
 }
 
 /// An act on the queue.
@@ -150,6 +152,11 @@ pub struct Keys {
 /// Whether a class exists and is not rejected for an image.
 fn may_be(state: &State, image: ItemId, class: &str) -> bool {
     state.class(class).is_some() && state.image(image).is_some_and(|image| !image.rejected.contains(class))
+}
+
+/// The label of an image that takes part.
+fn label_of(state: &State, image: ItemId) -> Option<&str> {
+    state.image(image).filter(|image| image.is_live())?.label()
 }
 
 impl Labelling {
@@ -279,7 +286,14 @@ impl Labelling {
             (!instead.is_empty()).then(|| Doubt { instead, ..doubt.clone() })
         });
         self.review.doubts = open.collect();
-        self.review.is_stale = self.review.reviewed.as_ref().is_some_and(|reviewed| !reviewed.is_of(state));
+        let Some(reviewed) = &self.review.reviewed else { return };
+        let doubted: HashSet<ItemId> = reviewed.doubts.iter().map(|doubt| doubt.image).collect();
+        let is_other = |of: &State, id| !doubted.contains(&id) && label_of(of, id) != label_of(state, id);
+        let has_other = |of: &State| state.changed_since(of).into_iter().any(|id| is_other(of, id));
+        self.review.is_stale = self.review.of.as_ref().is_none_or(has_other);
+        if !self.review.is_stale {
+            self.review.of = Some(state.clone());
+        }
     }
 
     /// Moves images to the head of the queue, as far as they belong in it.
