@@ -54,11 +54,11 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView
             if ui.add_enabled(!is_running, egui::Button::new("Review again")).clicked() {
                 panel.act(Action::Review);
             }
+            if desk.labelling().shown().is_some_and(|labelling| labelling.review.is_stale) {
+                ui.label(RichText::new("Labels have changed since this was measured.").weak());
+            }
         }
     });
-    if desk.labelling().shown().is_some_and(|labelling| labelling.review.is_stale) {
-        ui.colored_label(ui.visuals().warn_fg_color, "Labels have changed since this was measured.");
-    }
     ui.add_space(2.0);
     let Some((reviewed, doubts)) = reviewed else {
         view.reading.clear();
