@@ -364,7 +364,7 @@ impl Opening {
             let repaired = repair(&folder, session.progress())?;
             let mut opened = open_library(session, &folder)?;
             let done = repaired.done.into_iter().map(|words| note(format!("Repaired: {words}")));
-            opened.news = done.chain(repaired.lost.into_iter().map(problem)).collect();
+            opened.news.extend(done.chain(repaired.lost.into_iter().map(problem)));
             Ok(opened)
         });
     }
@@ -383,7 +383,7 @@ impl Opening {
             };
             let mut opened = open_library(session, &folder)?;
             let saved = format!("The other history is saved as {}", display(other));
-            opened.news = lost.iter().map(problem).chain([note(saved)]).collect();
+            opened.news.extend(lost.iter().map(problem).chain([note(saved)]));
             Ok(opened)
         });
     }
@@ -427,10 +427,11 @@ impl Opening {
             let told = note(format!("Restored {} from {}{kept}", count(report.events, "event"), display(from)));
             let back = count(report.came_back.len(), "image");
             let back = note(format!("{back} that the library had forgotten came back from the backup"));
-            let opened = open_library(session, to)?;
+            let mut opened = open_library(session, to)?;
             let is_away = opened.library.state().roots().any(|(_, root)| !root.path.is_dir());
             let news = [Some(told), (!report.came_back.is_empty()).then_some(back), is_away.then(|| note(AWAY))];
-            Ok(Opened { news: news.into_iter().flatten().collect(), ..opened })
+            opened.news.extend(news.into_iter().flatten());
+            Ok(opened)
         });
     }
 
@@ -628,7 +629,7 @@ fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
     };
     let plain = library.state().roots().map(|(_, root)| root.path.clone()).find(is_its_folder);
     let source = plain.unwrap_or(full);
-    let broken_off = if library.read_only().is_none() { library.tell_broken_off()? } else { Vec::new() };
+    let broken_off = if library.read_only().is_none() { library.tell_broken_off().unwrap_or_default() } else { Vec::new() };
     let broken_off = broken_off.into_iter().map(|(root, images)| {
         let words = format!("The import of {} was not finished: {} are in", display(&root), count(images, "image"));
         Notice { go_on: Some(root), ..problem(words) }
