@@ -267,7 +267,7 @@ fn an_import_that_is_stopped_keeps_what_was_done() {
     let library = desk.folder().unwrap().to_owned();
     desk.run(Command::Close);
     desk.run(Command::Open(library));
-    until_told(&mut desk, &format!("was not finished: {kept} images are in"));
+    until_told(&mut desk, &format!("was not finished; {kept} images of it are in the library so far"));
     let folder = desk.notices().log().iter().find_map(|notice| notice.go_on.clone()).unwrap();
     desk.run(Command::ImportAgain(folder));
     until(&mut desk, "all are there", |desk| state(desk).images().count() == 220);

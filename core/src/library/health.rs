@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::cache::Cache;
 use super::chain::Head;
 use super::event::RootId;
-use super::import::{DUPLICATE, copy_of, importing};
+use super::import::{DUPLICATE, copy_of, is_unfinished};
 use super::models::Models;
 use super::snapshot::{Snapshot, snapshots};
 use super::state::{Image, Root, State};
@@ -104,7 +104,7 @@ pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache)
             images += 1;
             missing += usize::from(!image.is_here());
         }
-        let is_broken_off = store.fact(&importing(id))?.is_some_and(|n| n > 0);
+        let is_broken_off = is_unfinished(store, id)?;
         Ok(RootHealth { id, path: root.path.clone(), is_broken_off, is_here: root.path.is_dir(), images, missing })
     };
     let skipped = cache.skipped()?.into_iter().map(|(path, reason, detail)| SkippedFile { path, reason, detail });

@@ -631,8 +631,9 @@ fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
     let source = plain.unwrap_or(full);
     let broken_off = if library.read_only().is_none() { library.tell_broken_off().unwrap_or_default() } else { Vec::new() };
     let broken_off = broken_off.into_iter().map(|(root, images)| {
-        let words = format!("The import of {} was not finished: {} are in", display(&root), count(images, "image"));
-        Notice { go_on: Some(root), ..problem(words) }
+        let (images, are) = (count(images, "image"), if images == 1 { "is" } else { "are" });
+        let words = format!("The import of {} was not finished; {images} of it {are} in the library so far", display(&root));
+        Notice { go_on: root.is_dir().then_some(root), ..problem(words) }
     });
     Ok(Opened { news: broken_off.collect(), ..Opened::new(folder.to_owned(), source, name, library) })
 }

@@ -18,6 +18,7 @@ use super::Library;
 use super::draft::Draft;
 use super::event::{Change, EventId, EventKind, Field, FolderWord, RootId, Swap};
 use super::state::{Place, Root, State};
+use super::store::Store;
 use crate::data::plan::ImportPlan;
 use crate::data::tables::beside;
 use crate::data::{Dataset, ImageSource, Labels, Masks, Meta, OpenOptions, UNLABELLED};
@@ -136,10 +137,22 @@ pub fn plan(state: Option<&State>, folder: &Path, options: &ImportOptions, progr
     ImportPlan::of(&folder, &options.open(), &|path| known.contains(path), progress)
 }
 
-/// The name of the fact in the store that the import of a root is under way or was broken off (1),
-/// that this was told (2), or that all of it was gone through (0).
-pub(super) fn importing(root: RootId) -> String {
+/// The name of the fact in the store that tells how far the import of a root came: one of those
+/// below.
+fn importing(root: RootId) -> String {
     format!("importing root {}", root.0)
+}
+
+/// All of it was gone through.
+const DONE: i64 = 0;
+/// It is under way or was broken off.
+const UNDER_WAY: i64 = 1;
+/// It was broken off, and that was told.
+const TOLD: i64 = 2;
+
+/// Whether the import of a root is under way or was broken off.
+pub(super) fn is_unfinished(store: &Store, root: RootId) -> Result<bool> {
+    Ok(store.fact(&importing(root))?.is_some_and(|fact| fact != DONE))
 }
 
 /// Imports the image files below `folder`. The library is held only for moments, so that others can
@@ -237,7 +250,7 @@ fn run(
 
     let is_root = state.roots.get(&root).is_some_and(|root| root.path == folder);
     if is_root && !work.is_empty() {
-        hold(library).store().set_fact(&importing(root), 1)?;
+        hold(library).store().set_fact(&importing(root), UNDER_WAY)?;
     }
     progress.begin("Importing", work.len() as u64);
     let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, report };
@@ -290,8 +303,8 @@ fn run(
     // Other files that were left out are not noted: their names may tell of an image that is
     // forgotten later.
     held.cache().put_skipped(&folder, report.failed.iter().map(|file| (file.path.as_path(), file.reason, file.detail.as_str())))?;
-    if is_root && held.store().fact(&importing(root))?.is_some_and(|n| n > 0) {
-        held.store().set_fact(&importing(root), 0)?;
+    if is_root && is_unfinished(held.store(), root)? {
+        held.store().set_fact(&importing(root), DONE)?;
     }
     drop(held);
     match learn_found(library, progress) {
@@ -416,17 +429,20 @@ fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &P
 }
 
 impl Library {
-    /// Folders whose import was broken off, each with the number of its images that are in. Each is
-    /// told once.
+    /// Folders whose import was broken off, each with the number of its images that are in, where
+    /// any are. Each is told once.
     ///
     /// # Errors
     /// [`Error::Io`] when that cannot be read or noted.
     pub fn tell_broken_off(&mut self) -> Result<Vec<(PathBuf, usize)>> {
         let mut told = Vec::new();
         for (id, root) in self.state().roots() {
-            if self.store().fact(&importing(id))? == Some(1) {
-                self.store().set_fact(&importing(id), 2)?;
-                let images = self.state().images().filter(|image| image.found_at().any(|place| place.root == id)).count();
+            if self.store().fact(&importing(id))? != Some(UNDER_WAY) {
+                continue;
+            }
+            let images = self.state().images().filter(|image| image.found_at().any(|place| place.root == id)).count();
+            if images > 0 {
+                self.store().set_fact(&importing(id), TOLD)?;
                 told.push((root.path.clone(), images));
             }
         }
