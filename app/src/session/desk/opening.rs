@@ -171,7 +171,7 @@ impl Joins {
 /// A library that was opened.
 pub(super) struct Opened {
     folder: PathBuf,
-    /// The path that the user opened, however they wrote it.
+    /// The path that the user opened; in full, however they wrote it, unless it is a collection.
     source: PathBuf,
     name: String,
     library: Library,
@@ -613,7 +613,6 @@ pub(super) fn open_path(ctx: &Context, path: PathBuf, joins: Joins) {
 
 impl Opened {
     fn new(folder: PathBuf, source: PathBuf, name: String, library: Library) -> Self {
-        let source = source.canonicalize().unwrap_or(source);
         Self { folder, source, name, library, tray: Vec::new(), then: None, news: Vec::new(), is_collection: false }
     }
 }
