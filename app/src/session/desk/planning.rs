@@ -109,8 +109,11 @@ impl Planning {
         let propose = || ctx.state().map_or_else(ImportOptions::default, |state| ImportOptions::proposed(state, &folder));
         let mut options = options.unwrap_or_else(propose);
         let before = self.now.take();
+        // What is proposed counts once the user sees it.
+        let seen = || before.as_ref().map_or_else(|| options_of(ctx, &folder), |now| now.options.clone());
+        let asked = if is_proposed { seen() } else { options.clone() };
         let (outcome, pictures) = before.map(|now| (now.outcome, now.pictures)).unwrap_or_default();
-        self.now = Some(PlannedImport { folder: folder.clone(), options: options.clone(), outcome, is_current: false, pictures });
+        self.now = Some(PlannedImport { folder: folder.clone(), options: asked, outcome, is_current: false, pictures });
         let outbox = ctx.outbox.clone();
         let known: Vec<PathBuf> = self.now.iter().flat_map(|now| &now.pictures).map(|(path, _)| path.clone()).collect();
         let state = ctx.state().cloned();
