@@ -50,10 +50,19 @@ impl PlannedImport {
 
 /// News of plans.
 pub(super) enum Message {
-    /// What an import of a folder would take in, by which source of labels.
-    Planned(PathBuf, Labels, Result<Arc<ImportPlan>, String>),
+    /// What an import of a folder would take in.
+    Planned(PathBuf, Planned),
     /// A small picture of a file in the folder.
     Picture(PathBuf, PathBuf, Arc<RgbImage>),
+}
+
+/// What an import would take in.
+pub(super) struct Planned {
+    /// The options of the import that waited when it was asked.
+    asked: ImportOptions,
+    /// Those that it was worked out with.
+    options: ImportOptions,
+    outcome: Result<Arc<ImportPlan>, String>,
 }
 
 impl Part for Planning {
@@ -66,8 +75,9 @@ impl Part for Planning {
     fn take_in(&mut self, _: &mut Context, message: Message) {
         let Some(now) = &mut self.now else { return };
         match message {
-            Message::Planned(folder, labels, outcome) if folder == now.folder => {
-                (now.options.labels, now.outcome, now.is_current) = (labels, Some(outcome), true);
+            // The user may have chosen otherwise meanwhile.
+            Message::Planned(folder, planned) if folder == now.folder && planned.asked == now.options => {
+                (now.options, now.outcome, now.is_current) = (planned.options, Some(planned.outcome), true);
             }
             Message::Picture(folder, path, picture) if folder == now.folder => {
                 now.pictures.retain(|(known, _)| *known != path);
@@ -113,7 +123,7 @@ impl Planning {
         let seen = || before.as_ref().map_or_else(|| options_of(ctx, &folder), |now| now.options.clone());
         let asked = if is_proposed { seen() } else { options.clone() };
         let (outcome, pictures) = before.map(|now| (now.outcome, now.pictures)).unwrap_or_default();
-        self.now = Some(PlannedImport { folder: folder.clone(), options: asked, outcome, is_current: false, pictures });
+        self.now = Some(PlannedImport { folder: folder.clone(), options: asked.clone(), outcome, is_current: false, pictures });
         let outbox = ctx.outbox.clone();
         let known: Vec<PathBuf> = self.now.iter().flat_map(|now| &now.pictures).map(|(path, _)| path.clone()).collect();
         let state = ctx.state().cloned();
@@ -125,7 +135,8 @@ impl Planning {
                 plan = session.plan_import(state.as_ref(), &folder, &options).map(Arc::new);
             }
             session.progress().step()?;
-            outbox.send(Message::Planned(folder.clone(), options.labels, plan.as_ref().map(Arc::clone).map_err(ToString::to_string)));
+            let outcome = plan.as_ref().map(Arc::clone).map_err(ToString::to_string);
+            outbox.send(Message::Planned(folder.clone(), Planned { asked, options, outcome }));
             let Ok(plan) = plan else { return Ok(()) };
             for example in plan.examples.iter().filter(|example| !known.contains(&example.path)) {
                 session.progress().step()?;

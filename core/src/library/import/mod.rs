@@ -44,7 +44,7 @@ const BATCH: usize = 64;
 const ALL: &str = "*";
 
 /// How a folder is imported.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportOptions {
     /// Where labels are looked for.
     pub labels: Labels,
