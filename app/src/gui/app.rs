@@ -25,6 +25,7 @@ use super::view::View;
 use super::window;
 use crate::command::Command;
 use crate::session::Session;
+use crate::session::desk::view::Tone;
 use crate::session::desk::{Desk, WantedThumbnail};
 
 /// The window.
@@ -40,6 +41,8 @@ pub struct App {
     pub(super) requests: Vec<Request>,
     /// Whether the window may close although jobs are running.
     may_leave: bool,
+    /// Whether a problem was told while it waits for them to end.
+    has_problem: bool,
 }
 
 /// How often the progress of jobs is painted.
@@ -74,6 +77,7 @@ impl App {
             pictures: PictureTextures::default(),
             requests: Vec::new(),
             may_leave: false,
+            has_problem: false,
         })
     }
 
@@ -187,7 +191,10 @@ impl App {
         if let Some(backup) = self.desk.take_backup() {
             self.view.open(Modal::RestoreBackup(backup));
         }
+        let waits = self.view.modal == Some(Modal::Quit);
+        self.has_problem &= waits;
         for notice in self.desk.take_notices() {
+            self.has_problem |= waits && notice.tone == Tone::Problem;
             self.view.toasts.push(notice);
         }
     }
@@ -294,9 +301,9 @@ impl App {
     }
 
     /// Asks for confirmation when the window is closed while jobs are running; once they have
-    /// ended, it closes.
+    /// ended, it closes, unless a problem is to be seen.
     fn leave(&mut self, ctx: &Context) {
-        if self.view.modal == Some(Modal::Quit) && !self.desk.would_lose_work() {
+        if self.view.modal == Some(Modal::Quit) && !self.desk.would_lose_work() && !self.has_problem {
             self.answer(ctx, Request::Leave);
         }
         if ctx.input(|input| input.viewport().close_requested()) && self.desk.would_lose_work() && !self.may_leave {

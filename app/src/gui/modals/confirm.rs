@@ -148,16 +148,21 @@ pub(super) fn confirm_ui(ui: &mut Ui, panel: &mut Panel<'_>, question: Question)
     .inner
 }
 
-/// Asks whether to close the window while jobs are running. Returns whether it stays open.
+/// Asks whether to close the window while jobs are running, or after one that told a problem.
+/// Returns whether it stays open.
 pub(super) fn quit_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
-    ui.heading("Something is still going on");
+    let goes_on = panel.desk.would_lose_work();
+    ui.heading(if goes_on { "Something is still going on" } else { "Nothing is going on any more" });
     for job in panel.desk.jobs().list() {
         ui.label(words::job(&job));
     }
     for waiting in panel.desk.opening().waiting() {
         ui.label(format!("{waiting}: waits until words and pieces are read"));
     }
-    ui.label("The window closes by itself once this is done. Leave now and the rest is not done; what was done so far is saved.");
+    ui.label(match goes_on {
+        true => "The window closes by itself once this is done. Leave now and the rest is not done; what was done so far is saved.",
+        false => "There was a problem, which is told at the bottom of the window. What was done is saved.",
+    });
     ui.horizontal(|ui| {
         if main_button(ui, "Leave").clicked() || ui.input(|input| input.key_pressed(Key::Enter)) {
             panel.requests.push(Request::Leave);
