@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use egui::{RichText, ScrollArea, Ui};
-use tessera_core::library::event::{EventId, UserLabel};
-use tessera_core::library::state::Act;
+use tessera_core::library::event::UserLabel;
+use tessera_core::library::state::{Act, State};
 
 use super::label::class_field::{ClassField, class_ui};
 use super::label::keys::is_free;
@@ -43,8 +43,8 @@ pub struct Truth {
     pub field: ClassField,
     /// The class that an image from elsewhere is being taken in with, or would be but for its file.
     pub chosen: Option<String>,
-    /// The last event of the library before the user last said what it is.
-    before: Option<Option<EventId>>,
+    /// The library before the user last said what it is.
+    before: Option<State>,
 }
 
 impl Truth {
@@ -62,7 +62,7 @@ impl Truth {
 
     /// Labels an image of the library, and takes one from elsewhere in with its label.
     fn choose(&mut self, panel: &mut Panel<'_>, recognition: &Recognition, class: String) {
-        self.before = panel.state().map(|state| state.last_event());
+        self.before = panel.state().cloned();
         match recognition.item {
             Some(id) => panel.ask(Command::Label(vec![id], UserLabel::Class(class))),
             None if panel.desk.jobs().is_running(&JobKind::TakeIn) => {}
@@ -73,11 +73,16 @@ impl Truth {
         }
     }
 
-    /// What the user said of it, while that is the last act.
+    /// What the user said of it, while that is the last act and changed what they say it is.
     pub(super) fn last_act<'a>(&self, panel: &Panel<'a>) -> Option<&'a Act> {
-        let (before, history) = (self.before?, panel.desk.state()?.history());
-        let is_since = |act: &&std::sync::Arc<Act>| Some(act.id) > before;
-        let mut since = history.iter().rev().take_while(is_since);
+        let (before, now) = (self.before.as_ref()?, panel.desk.state()?);
+        let id = panel.desk.recognising().recognition()?.item?;
+        let said = |state: &State| state.image(id).map(|image| image.user.clone());
+        if said(before) == said(now) {
+            return None;
+        }
+        let is_since = |act: &&std::sync::Arc<Act>| Some(act.id) > before.last_event();
+        let mut since = now.history().iter().rev().take_while(is_since);
         since.next().filter(|_| since.next().is_none()).map(|act| &**act)
     }
 
