@@ -1,6 +1,6 @@
 //! One image by itself: zoom, pan, next and previous.
 
-use egui::{Key, Modifiers, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
+use egui::{Key, Modifiers, Popup, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
 
 use super::actions::Action;
 use super::class_keys::label_keys;
@@ -187,7 +187,7 @@ fn within(zoom: f32, fit: f32) -> f32 {
 }
 
 fn keys(ui: &Ui, panel: &mut Panel<'_>, list: &[tessera_core::ids::ItemId]) {
-    if panel.view.modal.is_some() || panel.view.is_writing(ui.ctx()) {
+    if panel.view.modal.is_some() || Popup::is_any_open(ui.ctx()) || panel.view.is_writing(ui.ctx()) {
         return;
     }
     let Some(viewer) = &mut panel.view.viewer else { return };
