@@ -41,6 +41,8 @@ pub struct View {
     pub pictured: Option<Pictured>,
     /// The modal window, while one is open.
     pub modal: Option<Modal>,
+    /// Whether it has just been opened: menus that are open behind it are to be closed.
+    pub closes_menus: bool,
     /// What is typed into the modal window.
     pub draft: ModalDraft,
     /// The folder in which a path was chosen last.
@@ -143,7 +145,7 @@ impl View {
     /// Opens a modal window.
     pub fn open(&mut self, modal: Modal) {
         self.draft = ModalDraft::new(&modal);
-        self.modal = Some(modal);
+        (self.modal, self.closes_menus) = (Some(modal), true);
     }
 
     /// Asks where a folder of the library that has moved is now.

@@ -1,6 +1,6 @@
 //! The whole window: bars on top and at the bottom, a page between them, modal windows in front.
 
-use egui::{CentralPanel, Frame, Margin, Panel as Side, Ui};
+use egui::{CentralPanel, Frame, Margin, Panel as Side, Popup, Ui};
 
 use super::page::Page;
 use super::pages::{self as page_files, Pages};
@@ -16,6 +16,9 @@ pub(super) fn window_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
     behind_ui(ui, pages, panel);
     if let Some(pointer) = pointer {
         ui.input_mut(|input| input.pointer = pointer);
+    }
+    if std::mem::take(&mut panel.view.closes_menus) {
+        Popup::close_all(ui.ctx());
     }
     drop_ui(ui, panel);
     modals::modals_ui(ui.ctx(), panel);
