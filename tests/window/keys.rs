@@ -284,6 +284,27 @@ fn the_window_waits_to_close_only_while_something_is_going_on() {
 }
 
 #[test]
+fn the_window_closes_when_what_was_going_on_has_ended_without_a_problem() {
+    let mut world = small();
+    world.rest();
+    class_folders(&world.path("more"), &["dog"], 2);
+    for (folder, closes) in [(world.path("nowhere"), false), (world.path("more"), true)] {
+        world.harness.state_mut().ask(Command::RecogniseFolder(folder));
+        world.harness.state_mut().view_mut().open(Modal::Quit);
+        world.harness.step();
+        assert!(world.app().desk().would_lose_work());
+        assert_eq!(world.harness.state_mut().view_mut().modal, Some(Modal::Quit));
+        world.until("it has ended", |app| !app.desk().would_lose_work());
+        assert_eq!(world.harness.state_mut().view_mut().modal.is_none(), closes);
+        if !closes {
+            assert!(world.shows("Nothing is going on any more"));
+            world.click("Stay");
+            world.step();
+        }
+    }
+}
+
+#[test]
 fn letters_live_while_a_button_has_the_keyboard() {
     let mut world = small();
     world.key(Key::Home);
