@@ -8,7 +8,7 @@ use tessera_core::data::toys::{Category, ToyOptions, render};
 use tessera_core::data::{Dataset, OpenOptions};
 use tessera_core::eval::online::{DeskItems, StreamOrder, desks, draw};
 use tessera_core::eval::recognition;
-use tessera_core::library::suggest::{Doubt, LEARNED, LabelOrder, Review, Suggester, Suggestion};
+use tessera_core::library::suggest::{Doubt, LEARNED, LabelOrder, Review, Reviewed, Suggester, Suggestion};
 use tessera_core::picture::Limits;
 
 use super::*;
@@ -237,6 +237,39 @@ fn wrong_labels_are_doubted_first() {
     assert_eq!((reviewed.judged, reviewed.left), (0, ids.len()));
     hold(&library).label(&[ids[0]], &class("unicorn")).unwrap();
     assert_eq!(review(&Progress::default()).passed, of_trees.passed + 1);
+}
+
+#[test]
+fn a_kept_review_that_is_damaged_unsound_or_of_a_forgotten_image_is_none() {
+    let place = Place::new(&["cat/1.png", "cat/2.png", "dog/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let [image, alike] = ["cat/1.png", "cat/2.png"].map(|name| at(&library, name).id);
+    let review = |chance: f64, left: usize| {
+        let mut reviewed = Reviewed::default();
+        (reviewed.judged, reviewed.left) = (3, left);
+        let (label, instead) = (("cat".to_owned(), 0.1), vec![("dog".to_owned(), chance)]);
+        reviewed.doubts = vec![Doubt { image, label, instead, advisers: Vec::new(), alike: vec![(alike, "cat".to_owned())] }];
+        reviewed
+    };
+    let kept = |reviewed: &Reviewed| {
+        hold(&library).keep_review(reviewed).unwrap();
+        hold(&library).kept_review().unwrap()
+    };
+    let sound = review(0.9, 0);
+    assert_eq!(kept(&sound).as_ref(), Some(&sound));
+    for unsound in [review(1.5, 0), review(-0.5, 0), review(f64::NAN, 0), review(0.9, usize::MAX)] {
+        assert_eq!(kept(&unsound), None, "{unsound:?}");
+    }
+    assert_eq!(kept(&sound).as_ref(), Some(&sound));
+    let cache = rusqlite::Connection::open(place.folder().join("cache.db")).unwrap();
+    assert_eq!(cache.execute("UPDATE checkpoint SET bytes = x'00' WHERE model LIKE 'review%'", []).unwrap(), 1);
+    drop(cache);
+    assert_eq!(hold(&library).kept_review().unwrap(), None);
+    assert_eq!(kept(&sound).as_ref(), Some(&sound));
+    hold(&library).forget(&[alike], &Progress::default()).unwrap();
+    assert_eq!(hold(&library).kept_review().unwrap(), None, "it is forgotten with the image");
+    assert_eq!(kept(&sound), None, "it names an image that was forgotten");
 }
 
 #[test]
