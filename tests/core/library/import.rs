@@ -337,6 +337,9 @@ fn a_cancelled_import_is_completed_by_the_next() {
         assert!(report.cancelled && report.imported >= at && report.imported < 90, "{report:?}");
         assert_eq!(hold(&library).state().images().count(), report.imported);
         sound(&library);
+        hold(&library).undo().unwrap();
+        assert!(hold(&library).tell_broken_off().unwrap().is_empty(), "none of its images is in");
+        hold(&library).redo().unwrap();
         let told = || hold(&library).tell_broken_off().unwrap().into_iter().map(|(_, images)| images).collect::<Vec<_>>();
         assert_eq!((told(), told()), (vec![report.imported], vec![]), "it is told once");
         assert!(hold(&library).health().unwrap().roots[0].is_broken_off);
