@@ -212,6 +212,12 @@ fn a_folder_that_is_opened_is_shown_first_and_later_not_again() {
     world.until("it is planned", |app| app.desk().planning().now().is_some_and(|now| now.is_current));
     let proposed = world.app().desk().planning().now().unwrap().options.labels;
     assert_eq!(proposed, Labels::None, "what was chosen last is proposed");
+    for command in [Command::GiveUpImport, Command::PlanImport(world.path("more"), None), Command::ImportPlanned(None)] {
+        world.harness.state_mut().ask(command);
+    }
+    imported(&mut world, 22);
+    let labelled = world.state().images().filter(|image| image.label().is_some()).count();
+    assert_eq!(labelled, 6, "nobody who does not wait for a plan has seen what it proposes");
 }
 
 #[test]
