@@ -327,7 +327,7 @@ impl Library {
             let is_like = look.is_some();
             let mut held = hold(library);
             if !text.is_empty() {
-                held.load_glimpses(usize::MAX)?;
+                held.load_guesses(usize::MAX)?;
                 held.load_image_vectors(usize::MAX)?;
             }
             let among = label.map(|class| of_class(&held, class)).transpose()?;

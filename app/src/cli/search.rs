@@ -81,7 +81,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     };
     let mut library = hold(library);
     if !query.is_empty() {
-        session.load_glimpses(&mut library)?;
+        session.load_seen(&mut library)?;
     }
     let library = &*library;
     let named = number.map(|_| Finder::default().find(library, Path::new(text.trim()))).transpose()?;

@@ -1,7 +1,6 @@
 //! Search by visual similarity: the image that hits are to resemble, from the library or a file, as
 //! a whole or in part.
 
-use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use image::RgbImage;
@@ -169,17 +168,9 @@ impl Session {
         })
     }
 
-    /// Loads the appearances of a library's images and what the network sees in them into memory,
-    /// in batches between which the library is unlocked.
-    ///
-    /// # Errors
-    /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
-    pub fn load_appearances(&self, library: &Mutex<Library>) -> Result<()> {
-        looks::load_in_turns(library, self.progress(), |library, n| Ok(library.load_appearances(n)?.max(library.load_glimpses(n)?)))
-    }
-
-    /// Loads the appearances of some images of a library into memory, in batches as above; calls
-    /// `tell` first where there are many.
+    /// Loads the appearances of some images of a library into memory, and what the network sees in
+    /// them, in batches between which the library is unlocked; calls `tell` first where there are
+    /// many.
     ///
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
@@ -191,24 +182,9 @@ impl Session {
         for turn in images.chunks(TURN) {
             self.progress().step()?;
             while hold(library).load_appearances_of(turn, TURN)? > 0 {}
+            hold(library).load_glimpses_of(turn)?;
         }
         Ok(())
-    }
-
-    /// Loads what the network sees in all images of a library into memory, in batches as above, if
-    /// learned features are on; calls `tell` first where there are many.
-    ///
-    /// # Errors
-    /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
-    pub fn load_glimpses_in_turns(&self, library: &Mutex<Library>, tell: impl Fn()) -> Result<()> {
-        let is_first = Cell::new(true);
-        looks::load_in_turns(library, self.progress(), |library, n| {
-            let left = library.load_glimpses(n)?;
-            if is_first.replace(false) && left > 0 {
-                tell();
-            }
-            Ok(left)
-        })
     }
 
     /// Prepares a search for images that look like one, by these vectors or by the usual ones:

@@ -73,9 +73,9 @@ impl Session {
     /// compared with what images look like.
     ///
     /// # Errors
-    /// As [`Library::load_glimpses`] and [`Library::load_image_vectors`].
-    pub fn load_glimpses(&self, library: &mut Library) -> Result<()> {
-        library.load_glimpses(usize::MAX)?;
+    /// As [`Library::load_guesses`] and [`Library::load_image_vectors`].
+    pub fn load_seen(&self, library: &mut Library) -> Result<()> {
+        library.load_guesses(usize::MAX)?;
         library.load_image_vectors(usize::MAX).map(|_| ())
     }
 

@@ -20,7 +20,6 @@ impl Session {
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
     pub fn suggest(&self, library: &Mutex<Library>, images: &[ItemId], n: usize, order: LabelOrder) -> Result<(Vec<Suggestion>, usize)> {
-        self.load_glimpses_in_turns(library, || ())?;
         let mut suggester = Suggester::of(&hold(library), self.seed, LEARNED)?;
         let state = hold(library).state().clone();
         let is_named = !images.is_empty();
@@ -33,8 +32,8 @@ impl Session {
         let fresh = suggester.fresh(&state);
         let wanted: Vec<ItemId> = fresh.images().chain(images.iter().copied()).collect();
         self.load_appearances_of(library, &wanted, || ())?;
-        let moment = suggester.gather(library, fresh);
-        self.on_threads(|| suggester.learn(&moment, self.progress()))?;
+        let mut moment = suggester.gather(library, fresh);
+        self.on_threads(|| suggester.learn(&mut moment, self.progress()))?;
         if !is_named {
             if order.is_asked() {
                 let seen = suggester.glance(&hold(library), &images);
@@ -60,7 +59,9 @@ impl Session {
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
     pub fn begin_review(&self, library: &Mutex<Library>) -> Result<Review> {
-        self.load_appearances(library)?;
-        Ok(Review::new(&hold(library), self.seed))
+        let state = hold(library).state().clone();
+        let chosen = Review::chosen(&state, self.seed);
+        self.load_appearances_of(library, &chosen, || ())?;
+        Ok(Review::new(&hold(library), &chosen, self.seed))
     }
 }

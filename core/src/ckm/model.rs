@@ -82,8 +82,10 @@ impl Metrics {
     pub fn unknown_by(&self, answered: Option<f64>, standing: Standing) -> Option<WhyUnknown> {
         let bar = self.unknown_bar(answered);
         // So many may be chosen that all are.
-        let answers_all = answered.is_some_and(|share| share == 1.0 || (!self.unknown_curve.is_empty() && bar.is_none()));
-        let novel = self.novelty.filter(|bar| !answers_all && bar.is_below(standing.novelty)).map(WhyUnknown::Novel);
+        if answered.is_some_and(|share| share == 1.0 || (!self.unknown_curve.is_empty() && bar.is_none())) {
+            return None;
+        }
+        let novel = self.novelty.filter(|bar| bar.is_below(standing.novelty)).map(WhyUnknown::Novel);
         novel.or_else(|| bar.filter(|bar| bar.is_above(standing.lead)).map(WhyUnknown::LeadsLittle))
     }
 

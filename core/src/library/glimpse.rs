@@ -14,8 +14,19 @@ const CLASSES_SHARE: f64 = 0.1;
 pub struct Glimpse {
     /// Shares of the largest value, in 255 steps.
     values: [u8; CHANNELS],
-    /// The most probable classes, with their probabilities in steps of 1 in 65,535.
-    classes: Vec<(u16, u16)>,
+    classes: SeenClasses,
+}
+
+/// The most probable of the network's classes for an image, with their probabilities in steps of 1
+/// in 65,535.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct SeenClasses(Box<[(u16, u16)]>);
+
+impl SeenClasses {
+    /// See [`Glimpse::classes`].
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.0.iter().map(|(class, chance)| (usize::from(*class), f64::from(*chance) / f64::from(u16::MAX)))
+    }
 }
 
 impl Glimpse {
@@ -32,12 +43,15 @@ impl Glimpse {
         classes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         classes.truncate(KEPT);
         let steps = |(class, chance): (u16, f32)| (class, (chance * f32::from(u16::MAX)).round() as u16);
-        Self { values: vector.map(|value| (value / largest * 255.0).round() as u8), classes: classes.into_iter().map(steps).collect() }
+        Self {
+            values: vector.map(|value| (value / largest * 255.0).round() as u8),
+            classes: SeenClasses(classes.into_iter().map(steps).collect()),
+        }
     }
 
     /// The values, then of each class its number and its probability.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let classes = self.classes.iter().flat_map(|(class, chance)| [class.to_le_bytes(), chance.to_le_bytes()]);
+        let classes = self.classes.0.iter().flat_map(|(class, chance)| [class.to_le_bytes(), chance.to_le_bytes()]);
         self.values.into_iter().chain(classes.flatten()).collect()
     }
 
@@ -46,7 +60,7 @@ impl Glimpse {
         let (values, classes) = bytes.split_first_chunk::<CHANNELS>()?;
         let (classes, rest) = classes.as_chunks::<4>();
         let class = |[a, b, c, d]: &[u8; 4]| (u16::from_le_bytes([*a, *b]), u16::from_le_bytes([*c, *d]));
-        rest.is_empty().then(|| Self { values: *values, classes: classes.iter().map(class).collect() })
+        rest.is_empty().then(|| Self { values: *values, classes: SeenClasses(classes.iter().map(class).collect()) })
     }
 
     /// The values, of a vector of length 1, or zeros.
@@ -72,7 +86,12 @@ impl Glimpse {
 
     /// The most probable of the network's classes, the best first, with their probabilities.
     pub fn classes(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.classes.iter().map(|(class, chance)| (usize::from(*class), f64::from(*chance) / f64::from(u16::MAX)))
+        self.classes.iter()
+    }
+
+    /// The same as they are kept for words.
+    pub(super) fn seen_classes(&self) -> &SeenClasses {
+        &self.classes
     }
 }
 

@@ -130,6 +130,29 @@ fn nouns_of(asked: &[Vec<String>]) -> (Vec<Noun<'_>>, usize) {
 }
 
 impl Library {
+    /// Loads the classes that the network takes at most `n` images for into memory, by which words
+    /// are guessed, and returns the number of images still to be loaded: call it until that is 0.
+    /// Without learned features there is nothing to load. O(images + n rows).
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the cache cannot be used.
+    pub fn load_guesses(&mut self, n: usize) -> Result<usize> {
+        if self.extraction.cells.is_none() {
+            return Ok(0);
+        }
+        let state = self.state.clone();
+        let images = state.images().filter_map(|image| Some((image.content?.hash, image)));
+        let wanted: Vec<_> = images.filter(|(hash, _)| !self.seen_classes.contains_key(hash)).collect();
+        for &(hash, image) in wanted.iter().take(n) {
+            let classes = match self.glimpses.get(&hash) {
+                Some(held) => held.as_ref().map(|glimpse| glimpse.seen_classes().clone()),
+                None => self.read_glimpse(image)?.map(|glimpse| glimpse.seen_classes().clone()),
+            };
+            self.seen_classes.insert(hash, classes);
+        }
+        Ok(wanted.len().saturating_sub(n))
+    }
+
     /// Loads what the network sees in at most `n` images into memory, and returns the number of
     /// images still to be loaded: call it until that is 0. Without learned features there is
     /// nothing to load. O(images + n rows).
@@ -142,17 +165,36 @@ impl Library {
 
     /// As [`Library::load_glimpses`], but for images that are not needed.
     pub(super) fn load_glimpses_except(&mut self, n: usize, is_needless: impl Fn(&Image) -> bool) -> Result<usize> {
+        let state = self.state.clone();
+        self.load_these_glimpses(state.images().filter(|image| !is_needless(image)), n)
+    }
+
+    /// As [`Library::load_glimpses`], but for some images alone, all of them. O(these images).
+    ///
+    /// # Errors
+    /// As [`Library::load_glimpses`].
+    pub fn load_glimpses_of(&mut self, images: &[ItemId]) -> Result<()> {
+        let state = self.state.clone();
+        self.load_these_glimpses(images.iter().filter_map(|id| state.image(*id)), usize::MAX).map(|_| ())
+    }
+
+    fn load_these_glimpses<'a>(&mut self, images: impl Iterator<Item = &'a Arc<Image>>, n: usize) -> Result<usize> {
         if self.extraction.cells.is_none() {
             return Ok(0);
         }
-        let held = &self.glimpses;
-        let images = self.state.images().filter_map(|image| Some((image.content?.hash, image)));
-        let wanted: Vec<_> = images.filter(|(hash, image)| !held.contains_key(hash) && !is_needless(image)).collect();
+        let images = images.filter_map(|image| Some((image.content?.hash, image)));
+        let wanted: Vec<_> = images.filter(|(hash, _)| !self.glimpses.contains_key(hash)).collect();
         for &(hash, image) in wanted.iter().take(n) {
-            let row = row_or_anew(&self.cache, Glimpse::VERSION, image, &self.state, &*self.decoder, &self.extraction)?;
-            self.glimpses.insert(hash, row.and_then(|bytes| Glimpse::from_bytes(&bytes)));
+            let glimpse = self.read_glimpse(image)?;
+            self.glimpses.insert(hash, glimpse);
         }
         Ok(wanted.len().saturating_sub(n))
+    }
+
+    /// What the network sees in an image, from the cache.
+    fn read_glimpse(&self, image: &Image) -> Result<Option<Glimpse>> {
+        let row = row_or_anew(&self.cache, Glimpse::VERSION, image, &self.state, &*self.decoder, &self.extraction)?;
+        Ok(row.and_then(|bytes| Glimpse::from_bytes(&bytes)))
     }
 
     /// What the network sees in an image, if that is in memory and learned features are on.
@@ -162,10 +204,13 @@ impl Library {
     }
 
     /// The words that are guessed for an image, the likeliest first, without those that the user
-    /// rejected for it; none that is not in memory ([`Library::load_glimpses`]).
+    /// rejected for it; none that is not in memory ([`Library::load_guesses`]).
     pub fn guesses(&self, image: &Image) -> Vec<Guess> {
-        let classes = self.glimpse(image).into_iter().flat_map(|glimpse| allowed(image, glimpse));
-        classes.map(|(class, chance)| Guess { noun: first_noun(class).to_owned(), chance }).collect()
+        self.guessed_classes(image)
+            .into_iter()
+            .flatten()
+            .map(|(class, chance)| Guess { noun: first_noun(class).to_owned(), chance })
+            .collect()
     }
 
     /// The words of a query that are guessed for an image, in their order.
@@ -180,7 +225,7 @@ impl Library {
     pub fn guessable(&self, query: &TextQuery) -> BTreeSet<String> {
         let asked = asked(query);
         let words: BTreeSet<String> = nouns_of(&asked).0.iter().flat_map(|noun| noun.words).cloned().collect();
-        let is_seen = || self.extraction.cells.is_some() && self.state.images().any(|image| self.glimpse(image).is_some());
+        let is_seen = || self.extraction.cells.is_some() && self.state.images().any(|image| self.guessed_classes(image).is_some());
         if words.is_empty() || !is_seen() { BTreeSet::new() } else { words }
     }
 
@@ -198,12 +243,19 @@ impl Library {
         nouns
     }
 
+    /// The classes that are guessed for an image, the likeliest first, with their probabilities, as
+    /// far as that is in memory.
+    fn guessed_classes(&self, image: &Image) -> Option<impl Iterator<Item = (usize, f64)>> {
+        self.extraction.cells.as_ref()?;
+        let classes = self.seen_classes.get(&image.content?.hash)?.as_ref()?;
+        Some(classes.iter().filter(|(class, chance)| *chance >= LEAST && !image.no_guesses.contains(first_noun(*class))))
+    }
+
     /// For each class of the network, the number of images that it is guessed for: the sum of its
     /// probabilities in them.
     fn images_by_guess(&self) -> Vec<f64> {
         let mut images = vec![0.0; CLASSES];
-        let guesses = self.state.images().filter_map(|image| Some(allowed(image, self.glimpse(image)?)));
-        guesses.flatten().for_each(|(class, chance)| images[class] += chance);
+        self.state.images().filter_map(|image| self.guessed_classes(image)).flatten().for_each(|(class, chance)| images[class] += chance);
         images
     }
 
@@ -269,14 +321,8 @@ impl OtherWords for Guessable<'_> {
     }
 }
 
-/// The classes that are guessed for an image, the likeliest first, with their probabilities.
-fn allowed(image: &Image, glimpse: &Glimpse) -> impl Iterator<Item = (usize, f64)> {
-    glimpse.classes().filter(|(class, chance)| *chance >= LEAST && !image.no_guesses.contains(first_noun(*class)))
-}
-
 fn guessed(library: &Library, image: &Image, nouns: &[Noun<'_>], n_words: usize) -> Vec<GuessedWord> {
-    let Some(glimpse) = library.glimpse(image) else { return Vec::new() };
-    let allowed: Vec<(usize, f64)> = allowed(image, glimpse).collect();
+    let allowed: Vec<(usize, f64)> = library.guessed_classes(image).into_iter().flatten().collect();
     let word = |noun: &Noun<'_>| {
         let mut meant = allowed.iter().filter(|(class, _)| noun.classes.contains(class));
         // The most probable class comes first.

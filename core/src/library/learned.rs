@@ -62,10 +62,16 @@ impl Library {
         self.extraction.cells.is_some()
     }
 
-    /// Whether answers may use what the network sees: learned features are on, and that is in
-    /// memory for nine tenths of the images. O(images).
+    /// Whether answers may use what the network sees: learned features are on, and that is kept of
+    /// nine tenths of the images. O(images); the cache is asked where their number has changed.
     pub fn has_glimpses(&self) -> bool {
-        self.sees_enough(|image| self.glimpse(image).is_some())
+        let images = self.state.images().count();
+        if let Some((_, is_enough)) = self.sees_enough.get().filter(|(of, _)| *of == images) {
+            return self.has_learned_features() && is_enough;
+        }
+        let is_enough = self.looked_at(Glimpse::VERSION).is_ok_and(|(seen, all)| seen > 0 && 10 * seen >= ENOUGH * all);
+        self.sees_enough.set(Some((images, is_enough)));
+        self.has_learned_features() && is_enough
     }
 
     /// Whether learned features are on, and nine tenths of the images are seen in some way.
@@ -209,8 +215,10 @@ pub fn compute(library: &Mutex<Library>, progress: &Progress) -> Result<usize> {
         library.cache.put_features(&cells.version, &rows)?;
         library.cache.put_features(Glimpse::VERSION, &glimpses)?;
         // They are read when they are next needed.
+        library.sees_enough.take();
         for (hash, _) in &glimpses {
             library.glimpses.remove(hash);
+            library.seen_classes.remove(hash);
             library.wholes.give_up(*hash);
         }
     }

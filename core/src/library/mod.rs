@@ -99,6 +99,7 @@ pub mod suggest;
 mod told_vectors;
 pub mod word_match;
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -131,6 +132,7 @@ use told_vectors::Wholes;
 pub use catching_up::CatchingUp;
 pub use export::spellings;
 pub use files::{CACHE, DATABASE, MODELS, is_library};
+use glimpse::SeenClasses;
 pub use glimpse::{Glimpse, GlimpseLikeness};
 pub use opening::first_images;
 pub use repair::has_lost_its_database;
@@ -148,6 +150,10 @@ pub struct Library {
     appearances: Appearances,
     /// What the network sees in images, as far as it is in memory; `None` where it has not looked.
     glimpses: HashMap<ContentHash, Option<Glimpse>>,
+    /// Of what the network sees the classes alone, by which words are guessed.
+    seen_classes: HashMap<ContentHash, Option<SeenClasses>>,
+    /// Whether what the network sees is kept of nine tenths of so many images.
+    sees_enough: Cell<Option<(usize, bool)>>,
     /// The features of whole images, as far as they are in memory.
     wholes: Wholes,
     /// The hash of the images whose sums the cache has ([`Library::keep_sums`]).
@@ -370,6 +376,8 @@ impl Library {
         self.state = self.store.load()?;
         self.appearances = Appearances::default();
         self.glimpses.clear();
+        self.seen_classes.clear();
+        self.sees_enough.take();
         self.wholes.clear();
         self.looks.give_up();
         self.pair.clear();

@@ -1,5 +1,6 @@
 //! Opening a library, making one, and closing it.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs;
 use std::io::ErrorKind;
@@ -205,6 +206,8 @@ impl Library {
             models: Models::new(&opening.options)?,
             appearances: Appearances::default(),
             glimpses: HashMap::new(),
+            seen_classes: HashMap::new(),
+            sees_enough: Cell::default(),
             wholes: Wholes::default(),
             sums_kept: None,
             looks: LookIndexes::default(),

@@ -11,7 +11,7 @@ const NAMES: [&str; 4] = ["1.png", "2.png", "3.png", "4.png"];
 
 fn found(library: &Mutex<Library>, words: &str) -> Vec<SearchHit> {
     let mut library = hold(library);
-    while library.load_glimpses(3).unwrap() > 0 {}
+    while library.load_guesses(3).unwrap() > 0 {}
     search(&library, &LibraryQuery::words(TextQuery::parse(words), 10))
 }
 

@@ -43,7 +43,7 @@ fn add(place: &Place, folder: &NetworkFolder, side: u32) -> String {
 
 fn found(library: &Mutex<Library>, words: &str) -> Vec<SearchHit> {
     let mut library = hold(library);
-    while library.load_glimpses(3).unwrap() + library.load_image_vectors(3).unwrap() > 0 {}
+    while library.load_guesses(3).unwrap() + library.load_image_vectors(3).unwrap() > 0 {}
     search(&library, &LibraryQuery::words(TextQuery::parse(words), 10))
 }
 

@@ -31,7 +31,7 @@ const NEW: usize = 64;
 /// Ways in which the text of a search may go on, at most.
 const COMPLETIONS: usize = 8;
 /// Images of which a search reads what the network sees, at most.
-const GLIMPSES: usize = 400;
+const SEEN: usize = 400;
 
 /// The current query and its answer.
 pub struct Searching {
@@ -267,7 +267,7 @@ impl Searching {
             // What networks see is read from the cache alone, for words.
             let unseen = match wanted.query.is_empty() {
                 true => unseen,
-                false => unseen + library.load_glimpses(GLIMPSES).unwrap_or(0) + library.load_image_vectors(GLIMPSES).unwrap_or(0),
+                false => unseen + library.load_guesses(SEEN).unwrap_or(0) + library.load_image_vectors(SEEN).unwrap_or(0),
             };
             let answer = session.search(library, &wanted);
             let mut unknown = session.unknown_words(library, &wanted.query);

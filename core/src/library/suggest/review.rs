@@ -39,6 +39,8 @@ const LIKELIER: f64 = 2.0;
 const LIKELY: usize = 32;
 /// How many of the most similar images are listed for a doubt, and for how many doubts.
 const ALIKE: (usize, usize) = (3, 300);
+/// The most labels of a review: each takes about a tenth of a second, and 24 kB while it lasts.
+const AT_MOST: usize = 4000;
 /// Labels that are judged even when the review was cancelled: as many as take a second or two.
 const HURRIED: usize = 300;
 
@@ -69,7 +71,7 @@ pub struct Reviewed {
     pub judged: usize,
     /// Labels that could not be: of classes of a single object, or of images that cannot be read.
     pub passed: usize,
-    /// Labels that were not reached before the review was cancelled.
+    /// Labels that were not reached before the review was cancelled, or not chosen for it.
     pub left: usize,
     /// Labels judged of images whose object is not known: near copies with the same wrong label may
     /// have supported it.
@@ -120,6 +122,8 @@ pub struct Review {
     labels: Vec<(ItemId, String, Views)>,
     /// Labels of images without an appearance.
     unseen: usize,
+    /// Labels that were not chosen.
+    others: usize,
 }
 
 /// A label with what is needed to judge it.
@@ -132,14 +136,29 @@ struct Case<'a> {
 }
 
 impl Review {
-    /// Takes from a library what is to be reviewed. Images whose appearance is not in memory
-    /// ([`Library::load_appearances`]) are not judged. O(images).
-    pub fn new(library: &Library, seed: u64) -> Self {
+    /// The images whose labels a review judges: all that have one, or 4,000 of them at random, others
+    /// after each event. O(images).
+    pub fn chosen(state: &State, seed: u64) -> Vec<ItemId> {
+        let mut all: Vec<ItemId> = state.images().filter(|image| image.label().is_some()).map(|image| image.id).collect();
+        if all.len() > AT_MOST {
+            let event = state.last_event().map_or(0, |event| event.0);
+            all.shuffle(&mut random::stream(seed, 3 + event));
+            all.truncate(AT_MOST);
+            all.sort_unstable();
+        }
+        all
+    }
+
+    /// Takes from a library what is to be reviewed, of the images that were chosen. Those of which
+    /// that is not in memory ([`Library::load_appearances_of`], [`Library::load_glimpses_of`]) are not
+    /// judged. O(images).
+    pub fn new(library: &Library, chosen: &[ItemId], seed: u64) -> Self {
         let (state, maker) = (library.state().clone(), ViewMaker::of(library, seed));
         let view = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), maker.views(library, image)?));
-        let labels: Vec<_> = state.images().filter_map(view).collect();
-        let unseen = state.images().filter(|image| image.label().is_some()).count() - labels.len();
-        Self { seed, dimension: maker.dimension(), ckm: Arc::clone(library.recogniser().ckm()), state, labels, unseen }
+        let labels: Vec<_> = chosen.iter().filter_map(|id| view(state.image(*id)?)).collect();
+        let (unseen, all) = (chosen.len() - labels.len(), state.images().filter(|image| image.label().is_some()).count());
+        let others = all.saturating_sub(chosen.len());
+        Self { seed, dimension: maker.dimension(), ckm: Arc::clone(library.recogniser().ckm()), state, labels, unseen, others }
     }
 
     /// The state of the library with the labels that are reviewed.
@@ -195,7 +214,7 @@ impl Review {
         }
         let usual = usual_chances(&verdicts, classes.len());
         reviewed.doubts = verdicts.into_iter().filter_map(|verdict| self.doubt(verdict, &usual, &classes)).collect();
-        reviewed.left = labels.len() - done;
+        reviewed.left = labels.len() - done + self.others;
         let excess = |doubt: &Doubt| doubt.instead[0].1 - doubt.label.1;
         reviewed.doubts.sort_by(|a, b| excess(b).total_cmp(&excess(a)).then(a.image.cmp(&b.image)));
         reviewed.labels = hash_of_labels(&self.state, &reviewed.doubts);

@@ -94,7 +94,7 @@ impl Suggester {
     }
 
     /// As [`Suggester::new`], using what the network sees in the images of a library where learned
-    /// features are on and that is in memory ([`Library::load_glimpses`]).
+    /// features are on: of images of which that is in memory ([`Library::load_glimpses_of`]).
     ///
     /// # Errors
     /// [`crate::Error::Option`].
@@ -156,14 +156,15 @@ impl Suggester {
         LabelSnapshot { ckm: Arc::clone(hold(library).recogniser().ckm()), fresh: told, passed, state }
     }
 
-    /// Learns new labels, and unlearns those that do not hold any more. O(changed labels) learning
+    /// Learns the new labels of a moment, which are taken out of it, and unlearns those that do not
+    /// hold any more. O(changed labels) learning
     /// steps of about a millisecond each, and those since the last checkpoint before the first
     /// label that does not hold.
     ///
     /// # Errors
     /// [`crate::Error::Cancelled`]; what was learned before stays learned, and what was being
     /// learned anew is fresh again.
-    pub fn learn(&mut self, moment: &LabelSnapshot, progress: &Progress) -> Result<()> {
+    pub fn learn(&mut self, moment: &mut LabelSnapshot, progress: &Progress) -> Result<()> {
         if let Some(first) = self.history.lessons().iter().position(|lesson| !self.holds(&moment.state, lesson)) {
             let rest = self.history.go_back(first);
             self.changes += 1;
@@ -178,7 +179,8 @@ impl Suggester {
         self.passed.extend(moment.passed.iter().cloned());
         let known: BTreeSet<ItemId> = self.history.lessons().iter().map(|lesson| lesson.item).collect();
         let n_examples: usize = moment.ckm.classes().iter().map(|class| class.examples.len()).sum();
-        let fresh: Vec<_> = moment.fresh.iter().filter(|(id, ..)| !known.contains(id)).collect();
+        let mut fresh = std::mem::take(&mut moment.fresh);
+        fresh.retain(|(id, ..)| !known.contains(id));
         let numbers: Vec<ClassId> = fresh.iter().map(|(_, class, _)| self.number(class)).collect();
         let n_judged = (COMPARED / n_examples.max(1)).clamp(JUDGED[0], JUDGED[1]).min(fresh.len());
         let (before, asked) = fresh.split_at(fresh.len() - n_judged);
@@ -187,7 +189,7 @@ impl Suggester {
             moment.ckm.prepare_with_whole();
         }
         progress.begin("Asking the recogniser", n_judged as u64);
-        let judge = |(id, class, _): &&(ItemId, String, Views)| {
+        let judge = |(id, class, _): &(ItemId, String, Views)| {
             progress.step()?;
             let example = moment.ckm.example(class, *id);
             Ok(example.map_or_else(Recognised::default, |example| self.judge(&moment.ckm, *id, &example.elements.get())))
@@ -195,9 +197,10 @@ impl Suggester {
         let judged: Vec<Recognised> = asked.par_iter().map(judge).collect::<Result<_>>()?;
         progress.begin("Learning labels", fresh.len() as u64);
         let opinions = before.iter().map(|_| Recognised::default()).chain(judged);
-        for (((item, _, views), class), recognised) in fresh.iter().zip(numbers).zip(opinions) {
+        let opinions: Vec<Recognised> = opinions.collect();
+        for (((item, _, views), class), recognised) in fresh.into_iter().zip(numbers).zip(opinions) {
             progress.step()?;
-            self.hear(LearnedLabel { item: *item, class, views: Views { recognised, ..views.clone() } })?;
+            self.hear(LearnedLabel { item, class, views: Views { recognised, ..views } })?;
         }
         Ok(())
     }
@@ -207,8 +210,8 @@ impl Suggester {
     /// # Errors
     /// As [`Suggester::learn`].
     pub fn follow(&mut self, library: &Library, progress: &Progress) -> Result<LabelSnapshot> {
-        let moment = self.news(library);
-        self.learn(&moment, progress)?;
+        let mut moment = self.news(library);
+        self.learn(&mut moment, progress)?;
         Ok(moment)
     }
 

@@ -150,7 +150,6 @@ impl PendingRequest {
 
     fn compute(&self, session: &Session, library: &Mutex<Library>, advisers: &mut Option<AdviserState>) -> Result<()> {
         let SuggestionRequest { queue, pool, order, .. } = &self.request;
-        session.load_glimpses_in_turns(library, || self.tell(AdviserResult::TakesLong))?;
         let suits = |advisers: &AdviserState| advisers.library == self.outbox.library && advisers.suggester.suits(&hold(library));
         if !advisers.as_ref().is_some_and(suits) {
             let suggester = Suggester::of(&hold(library), session.seed(), LEARNED)?;
@@ -162,11 +161,11 @@ impl PendingRequest {
         let fresh = advisers.suggester.fresh(&state);
         let wanted: Vec<ItemId> = fresh.images().chain(queue.iter().chain(pool).copied()).collect();
         session.load_appearances_of(library, &wanted, || self.tell(AdviserResult::TakesLong))?;
-        let snapshot = advisers.suggester.gather(library, fresh);
+        let mut snapshot = advisers.suggester.gather(library, fresh);
         if snapshot.n_fresh() > AT_ONCE {
             self.tell(AdviserResult::TakesLong);
         }
-        session.on_threads(|| advisers.suggester.learn(&snapshot, session.progress()))?;
+        session.on_threads(|| advisers.suggester.learn(&mut snapshot, session.progress()))?;
         self.tell(AdviserResult::Learned(advisers.suggester.n_learned()));
         for id in queue.iter().take(KEPT) {
             if self.is_stale() {
