@@ -52,7 +52,8 @@ fn where_an_image_is_chosen_other_files_are_listed_on_request() {
     }
     world.harness.state_mut().view_mut().open(Modal::Path(Purpose::Recognise));
     world.step();
-    world.harness.state_mut().view_mut().draft.text = format!("{}/", folder.display());
+    let draft = &mut world.harness.state_mut().view_mut().draft;
+    (draft.is_new, draft.text) = (true, format!("{}/", folder.display()));
     world.until("they are listed", |app| app.desk().files().listing().is_some_and(|(listed, _)| listed == folder));
     assert!(world.shows("a.PNG") && !world.shows("notes.txt"));
     world.click("All files");

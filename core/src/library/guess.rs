@@ -23,6 +23,10 @@ const LEAST: f64 = 0.02;
 /// caption has gives more, unless nearly all captions have it.
 const WEIGHT: f64 = 0.05;
 
+/// Letters from which on a noun may be meant by a word with two errors: nothing else speaks for it, and
+/// shorter ones are often near another (a glider is no spider).
+const LONG: usize = 7;
+
 /// A word that is guessed for an image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guess {
@@ -306,7 +310,8 @@ impl OtherWords for Guessable<'_> {
     /// Nouns of what is guessed for some image, those of most images first, which count as texts here.
     /// O(nouns + images).
     fn near(&self, word: &str) -> Vec<NearWord> {
-        let near = SPELLED.near(word, 1);
+        let mut near = SPELLED.near(word, 1);
+        near.retain(|near| near.errors <= 1 || word.chars().count() >= LONG);
         if near.is_empty() {
             return near;
         }
