@@ -65,7 +65,7 @@ def main():
     parser.add_argument("captions")
     parser.add_argument("--of-class", type=int, default=29)
     parser.add_argument("folders", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
 
     def run(*arguments):
         done = subprocess.run([options.program, *arguments, "--json", "--quiet"], capture_output=True, text=True)

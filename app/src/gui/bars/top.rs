@@ -60,17 +60,14 @@ fn pages_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let width = |ui: &Ui, words: &str| words_width(ui, words) + around;
     let widths: Vec<f32> = Page::ALL.iter().map(|entry| width(ui, entry.name)).collect();
     let room = ui.available_width() - SEARCH;
-    let more = |entry: &PageEntry| format!("{MORE}: {}", entry.name);
-    let mut n = Page::ALL.len();
-    let mut taken: f32 = widths.iter().sum();
-    if taken > room {
-        // Whichever page is shown, so that none changes its place.
-        taken += Page::ALL.iter().map(|entry| width(ui, &more(entry))).fold(0.0, f32::max);
-        while n > 0 && taken > room {
-            n -= 1;
-            taken -= widths[n];
-        }
-    }
+    let more = |entry: &PageEntry| format!("{}…", entry.name);
+    // Room for the name of any hidden page, so that none changes its place.
+    let button = |hidden: &[PageEntry]| hidden.iter().map(|entry| width(ui, &more(entry))).fold(width(ui, MORE), f32::max);
+    let fits = |n: usize| {
+        let (shown, hidden) = (&widths[..n], &Page::ALL[n..]);
+        shown.iter().sum::<f32>() + if hidden.is_empty() { 0.0 } else { button(hidden) } <= room
+    };
+    let n = (0..=Page::ALL.len()).rev().find(|n| fits(*n)).unwrap_or(0);
     let (shown, hidden) = Page::ALL.split_at(n);
     for entry in shown {
         page_ui(ui, panel, entry);
