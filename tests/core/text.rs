@@ -313,11 +313,18 @@ fn near(texts: &BTreeMap<TextKey, String>, word: &str) -> Vec<NearWord> {
         .map(|(other, texts)| NearWord { errors: errors(&bare(word), &bare(&other)), word: other, texts })
         .filter(|near| near.errors <= most)
         .collect();
-    if all.is_empty() && word.chars().count() >= 6 {
-        let is_alike = |other: &str| other.chars().count() >= 6 && bare(other).chars().next() == bare(word).chars().next();
+    if all.is_empty() && word.chars().count() >= 4 {
+        let letters = |word: &str| {
+            let mut letters: Vec<char> = form(word).chars().collect();
+            letters.sort_unstable();
+            letters
+        };
+        let is_swapped = |other: &str| letters(word) == letters(other);
+        let is_long = |other: &str| word.chars().count().min(other.chars().count()) >= 6;
+        let is_alike = |other: &str| (is_long(other) || is_swapped(other)) && bare(other).chars().next() == bare(word).chars().next();
         let others = word_counts(texts).into_iter().filter(|(other, _)| is_other(other) && is_alike(other));
         let by_form = others.filter(|(other, _)| errors(&form(word), &form(other)) == 1);
-        all = by_form.map(|(word, texts)| NearWord { errors: 2, word, texts }).collect();
+        all = by_form.map(|(other, texts)| NearWord { errors: if is_swapped(&other) { 1 } else { 2 }, word: other, texts }).collect();
     }
     let least = all.iter().map(|near| near.errors).min();
     all.retain(|near| Some(near.errors) == least);
@@ -498,7 +505,7 @@ proptest! {
         prop_assert!(index.texts().map(of_text).eq(texts.iter().map(|(&key, text)| (key, words(text).collect()))));
         let vocabulary: BTreeSet<String> = texts.values().flat_map(|text| split(text)).collect();
         prop_assert_eq!((index.len(), index.n_words()), (texts.len(), vocabulary.len()));
-        for word in vocabulary.iter().map(String::as_str).chain(["truk", "tuck", "lfet", "bot", "deja", "djea", "ubber", "dont", "o7", "xyz"]) {
+        for word in vocabulary.iter().map(String::as_str).chain(["truk", "tuck", "turcks", "obxes", "lfet", "bot", "deja", "djea", "ubber", "dont", "o7", "xyz"]) {
             prop_assert_eq!(index.near(word, 1), near(&texts, word), "{}", word);
             prop_assert_eq!(index.forms(word), forms(&texts, word), "{}", word);
         }

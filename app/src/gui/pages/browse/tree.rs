@@ -133,6 +133,10 @@ impl TreeView {
         let filter = NameFilter::new(&self.filter);
         let mut folders = Vec::new();
         for (id, root) in panel.state().into_iter().flat_map(|state| state.roots()) {
+            // Of one that holds single files nothing is left once these are taken out.
+            if root.is_of_files() && census.folders.get(&(id, PathBuf::new())).is_none_or(|images| *images == 0) {
+                continue;
+            }
             let name = root.path.file_name().unwrap_or(root.path.as_os_str()).to_string_lossy().into_owned();
             self.enter(&mut folders, &census, &filter, FolderRow::new(id, PathBuf::new(), name, display(&root.path), 0));
         }
