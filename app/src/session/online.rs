@@ -96,7 +96,7 @@ impl Session {
         let mut rows = String::new();
         for thing in &things.all {
             let _ = write!(rows, "{}", thing.class.0);
-            for x in &thing.views.whole {
+            for x in thing.views.whole.iter() {
                 let _ = write!(rows, ",{x}");
             }
             rows.push('\n');

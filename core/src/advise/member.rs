@@ -152,9 +152,9 @@ impl Member {
             Self::Contextual(_) if truth.index() >= APART => Ok(()),
             Self::Contextual(own) => own.learn(&views.small, truth, rng),
             Self::Linear(own) => own.learn(&views.whole, truth, rng),
-            Self::Nearest(own) => own.learn(&views.whole, truth, rng),
-            Self::NeighbourVote(own) => own.learn(&views.whole, truth, rng),
-            Self::LocalMeans(own) => own.learn(&views.whole, truth, rng),
+            Self::Nearest(own) => own.learn_shared(&views.whole, truth),
+            Self::NeighbourVote(own) => own.learn_shared(&views.whole, truth),
+            Self::LocalMeans(own) => own.learn_shared(&views.whole, truth),
             Self::Captions(_) if views.words.is_empty() => Ok(()),
             Self::Captions(own) => own.learn(&views.words, truth, rng),
             // They learn outside of the ensemble.

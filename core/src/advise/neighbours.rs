@@ -19,16 +19,13 @@ use crate::random::Rng;
 /// Added to distances, so that those of copies have a logarithm.
 const TINY: f64 = 1e-9;
 
-/// Rows of a block.
-const BLOCK: usize = 64;
-
 /// Labelled examples.
 #[derive(Clone, Debug)]
 struct Labelled {
     dimension: usize,
-    /// Row-major `(n, dimension)`, in blocks of as many rows. Clones share those that are full, so
-    /// that checkpoints take little memory.
-    examples: Vec<Arc<Vec<f64>>>,
+    /// Of `dimension` values each, shared with whoever taught them and by clones, so that checkpoints
+    /// take little memory.
+    examples: Vec<Arc<[f64]>>,
     classes: Vec<ClassId>,
     n_classes: usize,
 }
@@ -38,22 +35,16 @@ impl Labelled {
         Self { dimension, examples: Vec::new(), classes: Vec::new(), n_classes: 0 }
     }
 
-    fn learn(&mut self, x: &[f64], truth: ClassId) -> Result<()> {
-        check_query(x, self.dimension)?;
+    fn learn(&mut self, x: Arc<[f64]>, truth: ClassId) -> Result<()> {
+        check_query(&x, self.dimension)?;
         self.n_classes = self.n_classes.max(check_class(truth)? + 1);
-        if self.classes.len().is_multiple_of(BLOCK) {
-            self.examples.push(Arc::default());
-        }
-        if let Some(last) = self.examples.last_mut() {
-            Arc::make_mut(last).extend_from_slice(x);
-        }
+        self.examples.push(x);
         self.classes.push(truth);
         Ok(())
     }
 
     fn row(&self, example: ItemId) -> &[f64] {
-        let (block, at) = (example.0 as usize / BLOCK, example.0 as usize % BLOCK);
-        &self.examples[block][at * self.dimension..][..self.dimension]
+        &self.examples[example.0 as usize]
     }
 
     fn class(&self, example: ItemId) -> usize {
@@ -63,8 +54,7 @@ impl Labelled {
     /// The squared distance of each example, known by its number. O(n d).
     fn distances<'a>(&'a self, x: &'a [f64]) -> Result<impl Iterator<Item = (ItemId, f64)> + 'a> {
         check_query(x, self.dimension)?;
-        let rows = self.examples.iter().flat_map(|block| block.chunks_exact(self.dimension.max(1)));
-        Ok((0..).zip(rows).map(move |(number, row)| (ItemId(number), squared_distance(row, x))))
+        Ok((0..).zip(&self.examples).map(move |(number, row)| (ItemId(number), squared_distance(row, x))))
     }
 
     /// The `k` nearest examples of each class.
@@ -79,7 +69,7 @@ impl Stored for Labelled {
     fn write(&self, out: &mut Writer) {
         out.count(self.dimension);
         out.count(self.n_classes);
-        out.put(&self.examples.iter().flat_map(|block| block.iter().copied()).collect::<Vec<f64>>());
+        out.put(&self.examples.iter().flat_map(|row| row.iter().copied()).collect::<Vec<f64>>());
         out.put(&self.classes);
     }
 
@@ -91,8 +81,7 @@ impl Stored for Labelled {
         if !is_whole || classes.iter().any(|class| class.index() >= n_classes) {
             return Err(from.wrong("a row for each labelled example", format!("{} values of {}", examples.len(), classes.len())));
         }
-        let block = |(i, block): (usize, &[ClassId])| Arc::new(examples[i * BLOCK * dimension..][..block.len() * dimension].to_vec());
-        let examples = classes.chunks(BLOCK).enumerate().map(block).collect();
+        let examples = (0..classes.len()).map(|i| Arc::from(&examples[i * dimension..][..dimension])).collect();
         Ok(Self { dimension, examples, classes, n_classes })
     }
 }
@@ -110,6 +99,11 @@ impl Nearest {
     /// An adviser without examples.
     pub fn new(dimension: usize) -> Self {
         Self(Labelled::new(dimension))
+    }
+
+    /// As [`Adviser::learn`], of a vector that is kept elsewhere, too.
+    pub(super) fn learn_shared(&mut self, x: &Arc<[f64]>, truth: ClassId) -> Result<()> {
+        self.0.learn(Arc::clone(x), truth)
     }
 }
 
@@ -135,7 +129,7 @@ impl Adviser<[f64]> for Nearest {
     }
 
     fn learn(&mut self, x: &[f64], truth: ClassId, _: &mut Rng) -> Result<()> {
-        self.0.learn(x, truth)
+        self.0.learn(x.into(), truth)
     }
 }
 
@@ -153,6 +147,11 @@ impl NeighbourVote {
     /// An adviser without examples.
     pub fn new(dimension: usize) -> Self {
         Self(Labelled::new(dimension))
+    }
+
+    /// As [`Adviser::learn`], of a vector that is kept elsewhere, too.
+    pub(super) fn learn_shared(&mut self, x: &Arc<[f64]>, truth: ClassId) -> Result<()> {
+        self.0.learn(Arc::clone(x), truth)
     }
 }
 
@@ -187,7 +186,7 @@ impl Adviser<[f64]> for NeighbourVote {
     }
 
     fn learn(&mut self, x: &[f64], truth: ClassId, _: &mut Rng) -> Result<()> {
-        self.0.learn(x, truth)
+        self.0.learn(x.into(), truth)
     }
 }
 
@@ -203,6 +202,11 @@ impl LocalMeans {
     /// An adviser without examples.
     pub fn new(dimension: usize) -> Self {
         Self(Labelled::new(dimension))
+    }
+
+    /// As [`Adviser::learn`], of a vector that is kept elsewhere, too.
+    pub(super) fn learn_shared(&mut self, x: &Arc<[f64]>, truth: ClassId) -> Result<()> {
+        self.0.learn(Arc::clone(x), truth)
     }
 }
 
@@ -233,6 +237,6 @@ impl Adviser<[f64]> for LocalMeans {
     }
 
     fn learn(&mut self, x: &[f64], truth: ClassId, _: &mut Rng) -> Result<()> {
-        self.0.learn(x, truth)
+        self.0.learn(x.into(), truth)
     }
 }

@@ -1,6 +1,8 @@
 //! The representations of an item that advisers use: a vector, a small projection of it, words, and
 //! the recogniser's opinions.
 
+use std::sync::Arc;
+
 use super::mixture::Opinion;
 use crate::linalg::double::norm;
 use crate::linalg::projection::RandomProjection;
@@ -14,8 +16,8 @@ const SMALL: usize = 32;
 /// The views of one item.
 #[derive(Clone, Debug)]
 pub struct Views {
-    /// All its components, of norm 1 at most.
-    pub whole: Vec<f64>,
+    /// All its components, of norm 1 at most; advisers that keep them share them.
+    pub whole: Arc<[f64]>,
     /// A random projection of `whole`, and a last component that is the same for all items; of norm
     /// 1 at most.
     pub small: Vec<f64>,
@@ -59,7 +61,7 @@ impl Projector {
         let length = norm(&small).max(1.0);
         small.push(length);
         small.iter_mut().for_each(|x| *x *= std::f64::consts::FRAC_1_SQRT_2 / length);
-        Views { whole, small, words, recognised: Recognised::default() }
+        Views { whole: whole.into(), small, words, recognised: Recognised::default() }
     }
 }
 
