@@ -143,7 +143,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     }
     let often_seen = session.often_seen(library, &wanted, &answer);
     if !often_seen.is_empty() {
-        out.note(&format!("Seen in many images here: {}.", often_seen.join(", ")));
+        out.note(&format!("What the network guesses in many images here: {}.", often_seen.join(", ")));
     }
     let pair = library.words_network()?.filter(|_| library.has_learned_features() && !wanted.query.is_empty());
     if let Some(pair) = pair.as_ref().filter(|pair| pair.name.is_none()) {

@@ -7,7 +7,7 @@ use tessera_core::error::{display, display_name};
 use tessera_core::library::event::UserLabel;
 
 use super::recognised_folder::{FolderTable, folder_ui};
-use super::truth::Truth;
+use super::truth::{Truth, image_of};
 use super::unknown;
 use crate::command::{Command, ImageQuery};
 use crate::gui::actions::Action;
@@ -228,7 +228,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, folder: &mut FolderTable) {
         if let Some(recognition) = panel.desk.recognising().recognition().cloned().filter(|_| panel.state().is_some())
             && ui.button("Find alike").on_hover_text("Images of the library that look like it").clicked()
         {
-            let query = match (recognition.item, &recognition.path) {
+            let query = match (image_of(panel, &recognition), &recognition.path) {
                 (Some(id), _) => ImageQuery::Item(id),
                 (None, Some(path)) => ImageQuery::File(path.clone()),
                 (None, None) => ImageQuery::Pixels(std::sync::Arc::clone(&recognition.picture)),
@@ -355,7 +355,7 @@ fn first_look_ui(ui: &mut Ui, panel: &Panel<'_>, first: &FirstLook, job: &JobVie
 
 /// The class that the user gave the image, with a way back. Returns whether there is one.
 fn said_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, truth: &Truth) -> bool {
-    let image = recognition.item.and_then(|id| panel.desk.state()?.image(id));
+    let image = image_of(panel, recognition).and_then(|id| panel.desk.state()?.image(id));
     let Some(class) = image.filter(|image| matches!(image.user, UserLabel::Class(_))).and_then(|image| image.label()) else {
         return false;
     };
@@ -380,26 +380,29 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, trut
         if let Some(why) = unknown {
             line(ui, RichText::new(format!("nearest class: {best}")));
             let why = match why {
-                WhyUnknown::Novel(NoveltyBar { taken, .. }) => {
-                    format!("It is unlike all training images, as {:.0} % of the images of its classes are.", 100.0 * taken)
-                }
-                WhyUnknown::LeadsLittle(UnknownBar { taken, found, .. }) => format!(
-                    "{best} leads by little. Of images of classes that it does not know {:.0} % are noticed, of images of its own {:.0} % are taken for unknown.",
-                    100.0 * found,
+                WhyUnknown::Novel(NoveltyBar { novelty, taken }) => format!(
+                    "It is unlike all training images: they explain {:.0} % of it, where less than {:.0} % counts as unknown. Of images of its classes {:.0} % do.",
+                    100.0 * (1.0 - recognition.standing.novelty.unwrap_or(1.0)),
+                    100.0 * (1.0 - novelty),
+                    100.0 * taken
+                ),
+                WhyUnknown::LeadsLittle(UnknownBar { lead, taken, .. }) => format!(
+                    "{best} is {:.1} above the mean of the other classes, where less than {lead:.1} counts as unknown. Of images of its classes {:.0} % do.",
+                    recognition.standing.lead.unwrap_or(0.0),
                     100.0 * taken
                 ),
             };
             ui.colored_label(ui.visuals().warn_fg_color, "It may be of none of its classes.").on_hover_text(&why);
             ui.label(RichText::new(why).small().weak());
         }
-        if let Some(truth) = recognition.item.and_then(|id| panel.label_of(id)).filter(|truth| !is_said && truth != best) {
+        if let Some(truth) = image_of(panel, recognition).and_then(|id| panel.label_of(id)).filter(|truth| !is_said && truth != best) {
             let words = format!("It is labelled {truth}; this is what is recognised.");
             ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text(NOT_ITSELF);
         }
         let name = recognition.path.as_deref().and_then(std::path::Path::file_name).map(|name| display(std::path::Path::new(name)));
         let name = name.unwrap_or_else(|| recognition.name.clone());
         line(ui, RichText::new(&name).weak()).on_hover_text(&recognition.name);
-        let image = recognition.item.and_then(|id| panel.state()?.image(id).cloned());
+        let image = image_of(panel, recognition).and_then(|id| panel.state()?.image(id).cloned());
         // A file from elsewhere may have the bytes of an image of the library.
         let of_library = image.map(|image| image.file_name()).filter(|of_library| *of_library != name);
         let training = match of_library {

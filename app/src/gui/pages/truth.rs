@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use egui::{RichText, ScrollArea, Ui};
+use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 use tessera_core::library::state::{Act, State};
 
@@ -30,6 +31,12 @@ fn new_name(panel: &Panel<'_>, stem: &str) -> String {
     let others = (2..).map(|n| format!("{stem} {n}.png"));
     let mut names = std::iter::once(format!("{stem}.png")).chain(others);
     names.find(|name| !taken.contains(OsStr::new(name))).unwrap_or_default()
+}
+
+/// The image of the library that was recognised, while it is there: one that was taken in may have
+/// been taken out again.
+pub(super) fn image_of(panel: &Panel<'_>, recognition: &Recognition) -> Option<ItemId> {
+    recognition.item.filter(|id| panel.state().and_then(|state| state.image(*id)).is_some_and(|image| image.is_live()))
 }
 
 /// The least height of the list of bars, and that of what stands below them, in points.
@@ -63,7 +70,7 @@ impl Truth {
     /// Labels an image of the library, and takes one from elsewhere in with its label.
     fn choose(&mut self, panel: &mut Panel<'_>, recognition: &Recognition, class: String) {
         self.before = panel.state().cloned();
-        match recognition.item {
+        match image_of(panel, recognition) {
             Some(id) => panel.ask(Command::Label(vec![id], UserLabel::Class(class))),
             None if panel.desk.jobs().is_running(&JobKind::TakeIn) => {}
             None => {
@@ -94,7 +101,7 @@ impl Truth {
         let best = recognition.scores[0].0.clone();
         card_ui(ui, "What is it?", |ui| {
             let how = "Press its bar or its key, or type its class and press Enter.";
-            if let Some(id) = recognition.item {
+            if let Some(id) = image_of(panel, recognition) {
                 let truth = panel.label_of(id).map(str::to_owned);
                 ui.horizontal_wrapped(|ui| {
                     match &truth {
@@ -108,15 +115,18 @@ impl Truth {
                 });
                 ui.label(RichText::new(how).small().weak());
             } else {
-                let class = self.chosen.clone().unwrap_or(best);
                 let is_running = panel.desk.jobs().is_running(&JobKind::TakeIn);
+                let class = self.chosen.clone().filter(|_| is_running || recognition.item.is_none()).unwrap_or(best);
+                let is_unknown = recognition.unknown(panel.settings.answered).is_some();
                 let (more, hover) = match recognition.path {
                     Some(_) => ("", "The file stays where it is, and nothing else of its folder is taken in"),
                     None => ("…", "Choose where the picture is saved; it is taken in from there"),
                 };
                 ui.add_enabled_ui(!is_running, |ui| {
-                    let add = main_button(ui, &format!("Add to the library as {class}{more}")).on_hover_text(hover);
-                    if add.clicked() {
+                    let words = format!("Add to the library as {class}{more}");
+                    // What may be of none of the classes is hardly of the nearest.
+                    let add = if is_unknown { ui.button(words) } else { main_button(ui, &words) };
+                    if add.on_hover_text(hover).clicked() {
                         self.choose(panel, recognition, class);
                     }
                 });
@@ -149,7 +159,9 @@ impl Truth {
         let listed: Vec<&(String, f64)> = recognition.scores.iter().filter(|(name, _)| filter.fits(name)).collect();
         let scale = BarScale::of(recognition.scores.iter().map(|(_, score)| *score));
         let has_library = panel.state().is_some();
-        let truth = recognition.item.and_then(|id| panel.label_of(id)).or(self.chosen.as_deref()).map(str::to_owned);
+        let own = image_of(panel, recognition);
+        let chosen = self.chosen.as_deref().filter(|_| recognition.item.is_none());
+        let truth = own.and_then(|id| panel.label_of(id)).or(chosen).map(str::to_owned);
         let mut pressed = None;
         card_ui(ui, "All classes", |ui| {
             if recognition.scores.len() > 1 {
@@ -159,7 +171,7 @@ impl Truth {
                     "The mean is what a class picked by chance would score: a bar shows how far its class stands out, and without one it scores less",
                 );
             }
-            let hover = match recognition.item {
+            let hover = match own {
                 _ if !has_library => "",
                 Some(_) => "Press if this is what it is",
                 None => "Press if this is what it is: it is added to the library as that",

@@ -37,8 +37,8 @@ pub(super) fn unknown_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Report) {
     }
     let also = if report.novelty.is_some() { "So does an image" } else { "An image counts as unknown" };
     ui.label(weak(&format!(
-        "{also} whose best class leads the others by little. Each judged image was also tried with its own class struck out: then it is of a \
-         class that the recogniser does not know."
+        "{also} whose best class is little above the mean of the others. Each judged image was also tried with its own class struck out, as one \
+         of a class that the recogniser does not know. Drag the white line, or press Left and Right on it, to answer more or fewer."
     )));
     let chosen = panel.settings.answered;
     let bar = chosen.map_or(report.unknown, |share| curve.answering(share));
@@ -70,7 +70,7 @@ fn words(curve: &UnknownCurve, bar: Option<UnknownBar>, novel: Option<NoveltyBar
     let at = bar.and_then(|bar| curve.points.iter().find(|point| point.bar.lead == bar.lead));
     match (at, curve.points.first()) {
         (Some(point), _) => format!(
-            "{} of the images of known classes are answered, {} of the answers are right; {} of the images of unknown classes are noticed.",
+            "{} of the images of known classes are answered, {} of the answers are right; {} of those whose class was struck out are noticed.",
             share(point.answered()),
             share(point.right),
             share(point.bar.found)
@@ -110,7 +110,7 @@ fn curve_ui(ui: &mut Ui, curve: &UnknownCurve, answered: f64, chosen: Option<f64
         font.clone(),
         weak,
     );
-    let lines = [("right, of the answers", theme::good(ui)), ("noticed, of the images of unknown classes", theme::accent(ui))];
+    let lines = [("right, of the answers", theme::good(ui)), ("noticed, of images whose class was struck out", theme::accent(ui))];
     let mut at = rect.left_top();
     for (i, (name, colour)) in lines.into_iter().enumerate() {
         let of = |point: &UnknownPoint| [point.right, point.bar.found][i];

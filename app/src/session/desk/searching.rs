@@ -272,7 +272,9 @@ impl Searching {
             let answer = session.search(library, &wanted);
             let mut unknown = session.unknown_words(library, &wanted.query);
             let in_other_forms = session.words_in_other_forms(&answer, &unknown, wanted.engine);
-            unknown.retain(|word| !in_other_forms.iter().any(|(other, _)| other == word));
+            let guessed = session.guessable_words(library, &wanted.query, &unknown);
+            let is_guessed = |word: &String| wanted.engine == Engine::Memory && guessed.contains(word) && !answer.found.is_empty();
+            unknown.retain(|word| !in_other_forms.iter().any(|(other, _)| other == word) && !is_guessed(word));
             let did_you_mean = did_you_mean(&text, &answer).filter(|_| wanted.engine == Engine::Memory);
             let often_seen = if unseen == 0 { session.often_seen(library, &wanted, &answer) } else { Vec::new() };
             let completions = session.complete(library, &text, COMPLETIONS);

@@ -347,6 +347,9 @@ fn remove_unfinished(staged: &Path) -> Result<()> {
 fn make_again(backup: &BackupFolder, list: &BackupList, staged: &Path, progress: &Progress) -> Result<State> {
     remove_unfinished(staged)?;
     let marker = staged.join(RESTORING);
+    if let Some(parent) = staged.parent() {
+        fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+    }
     fs::create_dir(staged).map_err(Error::io("create", staged))?;
     fs::write(&marker, "").map_err(Error::io("create", &marker))?;
     progress.begin("Restoring", list.bytes() >> 20);

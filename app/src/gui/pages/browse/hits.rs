@@ -253,10 +253,10 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         ui.add_space(GAP);
         ui.vertical_centered(|ui| {
             ui.set_max_width(OFFERED);
-            ui.label(RichText::new("Seen in many images here:").weak());
+            ui.label(RichText::new("What the network guesses in many images here:").weak());
             ui.horizontal_wrapped(|ui| {
                 for noun in &hits.often_seen {
-                    if ui.link(noun).on_hover_text("Search for this instead").clicked() {
+                    if ui.link(format!("“{noun}”")).on_hover_text("Search for this instead").clicked() {
                         panel.ask(Command::Search(noun.clone()));
                     }
                 }
