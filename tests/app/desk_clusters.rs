@@ -401,7 +401,9 @@ fn clusters_and_maps_by_the_network_go_with_the_switch() {
 
     // A map whose vectors nobody chose is made without them.
     desk.run(Command::LayOutMap(None));
-    until(&mut desk, "the usual map is by the network", |desk| is_done(desk) && desk.map().by().is_none());
+    // Until it is made the one before is shown.
+    until(&mut desk, "the usual map is there", |desk| is_done(desk) && !desk.jobs().is_running(&JobKind::LayOutMap));
+    assert!(desk.map().by().is_none());
     until(&mut desk, "it is", |desk| desk.map().shown().is_some_and(|map| map.by == Look::Network));
     desk.run(Command::UseLearnedFeatures(false));
     until(&mut desk, "they are off again", |desk| !desk.recognising().learned().is_on);

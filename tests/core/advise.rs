@@ -455,7 +455,7 @@ fn views_are_no_longer_than_1() {
         for length in [0.0, 0.3, 1.0, 7.0] {
             let views = projector.views(vec![length / (dimension as f64).sqrt(); dimension], SparseVec::default());
             assert_eq!((views.whole.len(), views.small.len()), (dimension, dimension.min(32) + 1));
-            for (view, most) in [(&views.whole, length.min(1.0)), (&views.small, 1.0)] {
+            for (view, most) in [(&views.whole[..], length.min(1.0)), (&views.small[..], 1.0)] {
                 assert!(view.iter().map(|x| x * x).sum::<f64>().sqrt() <= most + 1e-12, "{view:?}");
             }
             assert_eq!(
