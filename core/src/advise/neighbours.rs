@@ -23,8 +23,8 @@ const TINY: f64 = 1e-9;
 #[derive(Clone, Debug)]
 struct Labelled {
     dimension: usize,
-    /// Of `dimension` values each, shared with whoever taught them and by clones, so that checkpoints
-    /// take little memory.
+    /// Of `dimension` values each, shared with whoever taught them and by clones, so that
+    /// checkpoints take little memory.
     examples: Vec<Arc<[f64]>>,
     classes: Vec<ClassId>,
     n_classes: usize,

@@ -7,7 +7,6 @@ use rand::seq::index::sample;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::whole::HeldOutWhole;
 use super::{Ckm, Example, Object, Scores, Without};
 use crate::error::{Error, Result};
 use crate::hash::hash64;
@@ -119,8 +118,8 @@ pub(super) fn held_out(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOu
     if !missing.is_empty() {
         let mut wholes = ckm.held_out_wholes(|id| missing.contains(&id));
         for held in &mut all {
-            if let Some(HeldOutWhole { values, novelty }) = wholes.remove(&held.id) {
-                (held.whole, held.novelty) = (values, novelty);
+            if let Some(whole) = wholes.remove(&held.id) {
+                (held.whole, held.novelty) = whole;
             }
         }
     }

@@ -31,7 +31,8 @@ const TIMES: f64 = 3.0;
 pub struct Standing {
     /// The lead of the best class over the mean of the others; `None` with fewer than two.
     pub lead: Option<f64>,
-    /// How new the image is to the machine ([`super::Ckm::novelty`]); `None` where nothing is told by it.
+    /// How new the image is to the machine ([`super::Ckm::novelty`]); `None` where nothing is told
+    /// by it.
     pub novelty: Option<f64>,
 }
 
@@ -109,10 +110,10 @@ pub struct UnknownBar {
 }
 
 impl UnknownBar {
-    /// Fits the bar to left-out images: at most one of twenty of them is below it or novel. `None` with
-    /// fewer than three classes or 40 images, where fewer than a quarter of the images of struck
-    /// classes would be found, and where they would hardly be found more often than known ones.
-    /// O(images * classes + images log images).
+    /// Fits the bar to left-out images: at most one of twenty of them is below it or novel. `None`
+    /// with fewer than three classes or 40 images, where fewer than a quarter of the images of
+    /// struck classes would be found, and where they would hardly be found more often than known
+    /// ones. O(images * classes + images log images).
     pub fn fit(held_out: &[HeldOut], novelty: Option<NoveltyBar>) -> Option<Self> {
         let leads = |without: fn(&HeldOut) -> Option<ClassId>| leads(held_out, novelty, without);
         let (known, struck, other) = (leads(|_| None), leads(|held| Some(held.class)), leads(|held| Some(next(held))));

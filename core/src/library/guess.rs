@@ -23,8 +23,8 @@ const LEAST: f64 = 0.02;
 /// caption has gives more, unless nearly all captions have it.
 const WEIGHT: f64 = 0.05;
 
-/// Letters from which on a noun may be meant by a word with two errors: nothing else speaks for it, and
-/// shorter ones are often near another (a glider is no spider).
+/// Letters from which on a noun may be meant by a word with two errors: nothing else speaks for it,
+/// and shorter ones are often near another (a glider is no spider).
 const LONG: usize = 7;
 
 /// A word that is guessed for an image.
@@ -307,8 +307,8 @@ impl OtherWords for Guessable<'_> {
         self.words.contains(word)
     }
 
-    /// Nouns of what is guessed for some image, those of most images first, which count as texts here.
-    /// O(nouns + images).
+    /// Nouns of what is guessed for some image, those of most images first, which count as texts
+    /// here. O(nouns + images).
     fn near(&self, word: &str) -> Vec<NearWord> {
         let mut near = SPELLED.near(word, 1);
         near.retain(|near| near.errors <= 1 || word.chars().count() >= LONG);

@@ -25,8 +25,8 @@ pub struct NearWord {
     pub texts: usize,
 }
 
-/// Letters from which on a word may be meant by its form alone, and from which on where the form has
-/// the same letters.
+/// Letters from which on a word may be meant by its form alone, and from which on where the form
+/// has the same letters.
 const FORMED: usize = 6;
 const SWAPPED: usize = 4;
 /// The errors that count between words of which only the forms are near each other, but for two
@@ -34,13 +34,13 @@ const SWAPPED: usize = 4;
 const BY_FORM: usize = 2;
 
 impl TextIndex {
-    /// The words of texts with the fewest errors between them and `word`, at most
-    /// [`most_errors`], that are no forms of it ([`super::form`]), those of most texts first and of
-    /// equals the first in the alphabet; none for a word with digits. Accents are left out of both.
-    /// Where there are none, those that begin alike and whose form has one error: `buterflies` may
-    /// be `butterfly`, and of short words those in whose form two letters have changed places: `dgos`
-    /// may be `dog`. Only words of `least` texts or more count. O(words of the index), a
-    /// nanosecond for one of fewer texts.
+    /// The words of texts with the fewest errors between them and `word`, at most [`most_errors`],
+    /// that are no forms of it ([`super::form`]), those of most texts first and of equals the first
+    /// in the alphabet; none for a word with digits. Accents are left out of both. Where there are
+    /// none, those that begin alike and whose form has one error: `buterflies` may be `butterfly`,
+    /// and of short words those in whose form two letters have changed places: `dgos` may be `dog`.
+    /// Only words of `least` texts or more count. O(words of the index), a nanosecond for one of
+    /// fewer texts.
     pub fn near(&self, word: &str, least: usize) -> Vec<NearWord> {
         let (word, own_form) = (bare(word), form(word));
         let asked = Spelling::of(&word);
@@ -71,8 +71,8 @@ impl TextIndex {
         found
     }
 
-    /// The words of texts that begin with the same letter, of which the form has one error; where one
-    /// of both is short, the same letters.
+    /// The words of texts that begin with the same letter, of which the form has one error; where
+    /// one of both is short, the same letters.
     fn near_by_form<'a>(&'a self, word: &'a str, own_form: &'a str, least: usize) -> impl Iterator<Item = NearWord> + 'a {
         let is_long = word.chars().count() >= FORMED;
         let others = self.words.iter().filter(move |other| other.texts.len() >= least.max(1) && other.spelling.length > 0);

@@ -129,15 +129,6 @@ pub fn whole_features(elements: &Elements, kinds: &[super::ElementKind]) -> Opti
     are_there(kinds).then(|| features(elements, kinds)[..WAVES].to_vec())
 }
 
-/// What is told of a training image as a whole without its object.
-#[derive(Clone, Debug)]
-pub(super) struct HeldOutWhole {
-    /// As [`Ckm::whole_values`].
-    pub(super) values: Vec<f64>,
-    /// As [`Ckm::novelty`].
-    pub(super) novelty: Option<f64>,
-}
-
 /// A training image's part in the likeness of whole images.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alike {
@@ -294,8 +285,8 @@ impl Ckm {
 
     /// How new a query is to this machine, 0..=1: the part of it as a whole image that no training
     /// image explains, 1 where none is like it. It is the variance of the Gaussian process whose
-    /// mean [`Ckm::whole_values`] are, as a share of what it is without training images. `None` where
-    /// whole images have no value, and where the network has not looked at the query yet.
+    /// mean [`Ckm::whole_values`] are, as a share of what it is without training images. `None`
+    /// where whole images have no value, and where the network has not looked at the query yet.
     /// O(1,152^2), and what the module says after a change and for images left out.
     pub fn novelty(&self, query: &Elements, without: Without<'_>) -> Option<f64> {
         if !self.sees_whole_images() || query.cut != self.cut || query.lacks_network() {
@@ -312,10 +303,10 @@ impl Ckm {
     }
 
     /// As [`Ckm::held_out_whole_values`], with how new each image is.
-    pub(super) fn held_out_wholes(&self, is_wanted: impl Fn(ItemId) -> bool + Sync) -> BTreeMap<ItemId, HeldOutWhole> {
-        self.held_out_by(is_wanted, |others, example, features| HeldOutWhole {
-            values: others.values(features),
-            novelty: (!example.elements.get().lacks_network()).then(|| others.novelty(features)),
+    pub(super) fn held_out_wholes(&self, is_wanted: impl Fn(ItemId) -> bool + Sync) -> BTreeMap<ItemId, (Vec<f64>, Option<f64>)> {
+        self.held_out_by(is_wanted, |others, example, features| {
+            let novelty = (!example.elements.get().lacks_network()).then(|| others.novelty(features));
+            (others.values(features), novelty)
         })
     }
 

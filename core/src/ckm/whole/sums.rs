@@ -332,8 +332,8 @@ impl Others<'_> {
 
     /// How little of an image the training images explain, 0..=1: the variance of the Gaussian
     /// process of which the values are the mean, as a share of what it is without any training
-    /// image (C. Rasmussen and C. Williams, *Gaussian Processes for Machine Learning*, 2006, equation
-    /// 2.26). O([`SIZE`]^2).
+    /// image (C. Rasmussen and C. Williams, *Gaussian Processes for Machine Learning*, 2006,
+    /// equation 2.26). O([`SIZE`]^2).
     pub(super) fn novelty(&self, image: &Features) -> f64 {
         let shares = match self {
             Self::Solved(solution) => solution.shares(image),

@@ -136,8 +136,8 @@ struct Case<'a> {
 }
 
 impl Review {
-    /// The images whose labels a review judges: all that have one, or 4,000 of them at random, others
-    /// after each event. O(images).
+    /// The images whose labels a review judges: all that have one, or 4,000 of them at random,
+    /// others after each event. O(images).
     pub fn chosen(state: &State, seed: u64) -> Vec<ItemId> {
         let mut all: Vec<ItemId> = state.images().filter(|image| image.label().is_some()).map(|image| image.id).collect();
         if all.len() > AT_MOST {
@@ -150,8 +150,8 @@ impl Review {
     }
 
     /// Takes from a library what is to be reviewed, of the images that were chosen. Those of which
-    /// that is not in memory ([`Library::load_appearances_of`], [`Library::load_glimpses_of`]) are not
-    /// judged. O(images).
+    /// that is not in memory ([`Library::load_appearances_of`], [`Library::load_glimpses_of`]) are
+    /// not judged. O(images).
     pub fn new(library: &Library, chosen: &[ItemId], seed: u64) -> Self {
         let (state, maker) = (library.state().clone(), ViewMaker::of(library, seed));
         let view = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), maker.views(library, image)?));

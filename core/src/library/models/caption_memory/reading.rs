@@ -81,9 +81,10 @@ const CORRECTION_SHARE: f64 = 0.6;
 const OTHER_SHARE: f64 = 0.4;
 
 impl CaptionMemory {
-    /// How the words of a query are read, each once. Words of `other` need no correction, and may be
-    /// what was meant where fewer errors lead to them than to the words of texts. Words that only lessons have are read like unknown ones: answers
-    /// to what was typed wrongly are rewarded, too. O(words of the library) for such a word.
+    /// How the words of a query are read, each once. Words of `other` need no correction, and may
+    /// be what was meant where fewer errors lead to them than to the words of texts. Words that
+    /// only lessons have are read like unknown ones: answers to what was typed wrongly are
+    /// rewarded, too. O(words of the library) for such a word.
     pub(super) fn read(&self, query: &TextQuery, index: &Words, other: &dyn OtherWords) -> Vec<AskedWord> {
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         let mut asked: Vec<AskedWord> = Vec::new();
