@@ -449,3 +449,15 @@ fn a_link_to_an_image_is_taken_in_under_its_own_name() {
     import_file(&library, &copy, &class("dog"), &Progress::default()).unwrap_err();
     assert_eq!((roots(&library), hold(&library).state().image(one).unwrap().places.len()), (1, 2));
 }
+
+#[test]
+fn no_labels_are_proposed_after_a_folder_without_and_else_what_names_tell() {
+    let place = Place::new(&["one/a/1.png", "two/b/2.png", "three/c/3.png"]);
+    let library = place.open();
+    let proposed = |folder: &str| ImportOptions::proposed(hold(&library).state(), &place.image(folder)).labels;
+    assert_eq!(proposed("one"), Labels::Auto);
+    for (folder, labels, next) in [("one", Labels::FolderPaths, Labels::Auto), ("two", Labels::None, Labels::None)] {
+        imported_with(&library, &place.image(folder), &ImportOptions { labels, ..ImportOptions::default() });
+        assert_eq!((proposed(folder), proposed("three")), (labels, next));
+    }
+}

@@ -74,13 +74,15 @@ impl ImportOptions {
         folders().find(|root| root.path == folder).or_else(moved).map(Self::of)
     }
 
-    /// Those to propose for a folder: as it was imported with before, or else with the source of
-    /// labels of the folder that was imported last.
+    /// Those to propose for a folder: as it was imported with before; without labels where the folder
+    /// that was imported last was to have none. What tells the classes of one folder tells nothing of
+    /// those of another.
     pub fn proposed(state: &State, folder: &Path) -> Self {
         let before = fs::canonicalize(folder).ok().and_then(|folder| Self::of_folder(state, &folder));
         before.unwrap_or_else(|| {
             let last = state.roots().map(|(_, root)| root).filter(|root| !root.is_of_files()).last();
-            Self { labels: last.map(|root| Self::of(root).labels).unwrap_or_default(), ..Self::default() }
+            let has_none = last.is_some_and(|root| Self::of(root).labels == Labels::None);
+            Self { labels: if has_none { Labels::None } else { Labels::default() }, ..Self::default() }
         })
     }
 
