@@ -74,9 +74,9 @@ impl ImportOptions {
         folders().find(|root| root.path == folder).or_else(moved).map(Self::of)
     }
 
-    /// Those to propose for a folder: as it was imported with before; without labels where the folder
-    /// that was imported last was to have none. What tells the classes of one folder tells nothing of
-    /// those of another.
+    /// Those to propose for a folder: as it was imported with before; without labels where the
+    /// folder that was imported last was to have none. What tells the classes of one folder tells
+    /// nothing of those of another.
     pub fn proposed(state: &State, folder: &Path) -> Self {
         let before = fs::canonicalize(folder).ok().and_then(|folder| Self::of_folder(state, &folder));
         before.unwrap_or_else(|| {
