@@ -1,5 +1,7 @@
 //! The kinds of advisers that an ensemble may have, and one adviser of any kind.
 
+use std::sync::Arc;
+
 use super::advisers::{Adviser, ContextualAdviser, LinearAdviser, MemoryAdviser};
 use super::mixture::Opinion;
 use super::neighbours::{LocalMeans, Nearest, NeighbourVote};
@@ -152,9 +154,9 @@ impl Member {
             Self::Contextual(_) if truth.index() >= APART => Ok(()),
             Self::Contextual(own) => own.learn(&views.small, truth, rng),
             Self::Linear(own) => own.learn(&views.whole, truth, rng),
-            Self::Nearest(own) => own.learn_shared(&views.whole, truth),
-            Self::NeighbourVote(own) => own.learn_shared(&views.whole, truth),
-            Self::LocalMeans(own) => own.learn_shared(&views.whole, truth),
+            Self::Nearest(Nearest(own)) | Self::NeighbourVote(NeighbourVote(own)) | Self::LocalMeans(LocalMeans(own)) => {
+                own.learn(Arc::clone(&views.whole), truth)
+            }
             Self::Captions(_) if views.words.is_empty() => Ok(()),
             Self::Captions(own) => own.learn(&views.words, truth, rng),
             // They learn outside of the ensemble.

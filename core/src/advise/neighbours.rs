@@ -21,7 +21,7 @@ const TINY: f64 = 1e-9;
 
 /// Labelled examples.
 #[derive(Clone, Debug)]
-struct Labelled {
+pub(super) struct Labelled {
     dimension: usize,
     /// Of `dimension` values each, shared with whoever taught them and by clones, so that
     /// checkpoints take little memory.
@@ -35,7 +35,8 @@ impl Labelled {
         Self { dimension, examples: Vec::new(), classes: Vec::new(), n_classes: 0 }
     }
 
-    fn learn(&mut self, x: Arc<[f64]>, truth: ClassId) -> Result<()> {
+    /// Learns an example, which may be kept elsewhere, too.
+    pub(super) fn learn(&mut self, x: Arc<[f64]>, truth: ClassId) -> Result<()> {
         check_query(&x, self.dimension)?;
         self.n_classes = self.n_classes.max(check_class(truth)? + 1);
         self.examples.push(x);
@@ -93,17 +94,12 @@ fn score(square: Option<f64>) -> f64 {
 
 /// The nearest labelled example of each class.
 #[derive(Clone, Debug)]
-pub struct Nearest(Labelled);
+pub struct Nearest(pub(super) Labelled);
 
 impl Nearest {
     /// An adviser without examples.
     pub fn new(dimension: usize) -> Self {
         Self(Labelled::new(dimension))
-    }
-
-    /// As [`Adviser::learn`], of a vector that is kept elsewhere, too.
-    pub(super) fn learn_shared(&mut self, x: &Arc<[f64]>, truth: ClassId) -> Result<()> {
-        self.0.learn(Arc::clone(x), truth)
     }
 }
 
@@ -136,7 +132,7 @@ impl Adviser<[f64]> for Nearest {
 /// The five nearest labelled examples, each with a weight of one over its distance; classes that
 /// none of them has come after these, the nearest first.
 #[derive(Clone, Debug)]
-pub struct NeighbourVote(Labelled);
+pub struct NeighbourVote(pub(super) Labelled);
 
 /// Neighbours that vote.
 const VOTING: usize = 5;
@@ -147,11 +143,6 @@ impl NeighbourVote {
     /// An adviser without examples.
     pub fn new(dimension: usize) -> Self {
         Self(Labelled::new(dimension))
-    }
-
-    /// As [`Adviser::learn`], of a vector that is kept elsewhere, too.
-    pub(super) fn learn_shared(&mut self, x: &Arc<[f64]>, truth: ClassId) -> Result<()> {
-        self.0.learn(Arc::clone(x), truth)
     }
 }
 
@@ -193,7 +184,7 @@ impl Adviser<[f64]> for NeighbourVote {
 /// The mean of the three nearest examples of each class, by its distance: less led astray by single
 /// examples than [`Nearest`].
 #[derive(Clone, Debug)]
-pub struct LocalMeans(Labelled);
+pub struct LocalMeans(pub(super) Labelled);
 
 /// Examples that a mean is of.
 const AVERAGED: usize = 3;
@@ -202,11 +193,6 @@ impl LocalMeans {
     /// An adviser without examples.
     pub fn new(dimension: usize) -> Self {
         Self(Labelled::new(dimension))
-    }
-
-    /// As [`Adviser::learn`], of a vector that is kept elsewhere, too.
-    pub(super) fn learn_shared(&mut self, x: &Arc<[f64]>, truth: ClassId) -> Result<()> {
-        self.0.learn(Arc::clone(x), truth)
     }
 }
 

@@ -157,9 +157,8 @@ impl Suggester {
     }
 
     /// Learns the new labels of a moment, which are taken out of it, and unlearns those that do not
-    /// hold any more. O(changed labels) learning
-    /// steps of about a millisecond each, and those since the last checkpoint before the first
-    /// label that does not hold.
+    /// hold any more. O(changed labels) learning steps of about a millisecond each, and those since
+    /// the last checkpoint before the first label that does not hold.
     ///
     /// # Errors
     /// [`crate::Error::Cancelled`]; what was learned before stays learned, and what was being
@@ -196,8 +195,8 @@ impl Suggester {
         };
         let judged: Vec<Recognised> = asked.par_iter().map(judge).collect::<Result<_>>()?;
         progress.begin("Learning labels", fresh.len() as u64);
-        let opinions = before.iter().map(|_| Recognised::default()).chain(judged);
-        let opinions: Vec<Recognised> = opinions.collect();
+        let mut opinions = vec![Recognised::default(); before.len()];
+        opinions.extend(judged);
         for (((item, _, views), class), recognised) in fresh.into_iter().zip(numbers).zip(opinions) {
             progress.step()?;
             self.hear(LearnedLabel { item, class, views: Views { recognised, ..views } })?;
