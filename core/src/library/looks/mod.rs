@@ -313,9 +313,10 @@ pub fn load(library: &Mutex<Library>, by: Option<&Look>, progress: &Progress) ->
 
 impl Library {
     /// Whether the network has looked at nine tenths of the images, as far as that is in memory or
-    /// in an index.
+    /// in an index; before any index was read, as far as it is in the cache.
     fn sees(&self) -> bool {
-        self.sees_enough(|image| self.is_indexed(&Look::Network, image) || self.glimpse(image).is_some())
+        let is_known = |image: &Image| self.is_indexed(&Look::Network, image) || self.glimpse(image).is_some();
+        self.sees_enough(is_known) || !self.looks.is_read && self.has_glimpses()
     }
 
     /// The vectors that a query compares.
@@ -385,21 +386,26 @@ impl Library {
 
     /// The kinds of vectors whose index should be made, or made anew: there are [`FIRST`] images or
     /// more, and it is not there or was made for half as many. Of those that are not usual only
-    /// `also` is named. O(images).
+    /// `also` is named. Indexes that no query has needed so far are read for it, and not kept in
+    /// memory. O(images).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
-    pub fn looks_due(&mut self, also: Option<&Look>) -> Result<Vec<Look>> {
+    pub fn looks_due(&self, also: Option<&Look>) -> Result<Vec<Look>> {
         if self.read_only.is_some() || self.state.images().nth(FIRST - 1).is_none() {
             return Ok(Vec::new());
         }
-        self.looks.read(&self.cache, &self.state)?;
+        let mut read = LookIndexes::default();
+        if !self.looks.is_read {
+            read.read(&self.cache, &self.state)?;
+        }
+        let indexes = if self.looks.is_read { &self.looks.of } else { &read.of };
         let is_wanted = |look: &Look| match look {
             Look::Network => self.has_learned_features(),
             Look::Appearance if !self.has_learned_features() => true,
-            other => also == Some(other) || self.looks.of.contains_key(other),
+            other => also == Some(other) || indexes.contains_key(other),
         };
-        let is_due = |look: &Look| self.looks.of.get(look).is_none_or(LookIndex::is_due);
+        let is_due = |look: &Look| indexes.get(look).is_none_or(LookIndex::is_due);
         Ok(Look::all(&self.state).filter(Look::has_index).filter(is_wanted).filter(is_due).collect())
     }
 
