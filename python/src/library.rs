@@ -257,7 +257,7 @@ impl Library {
     ) -> PyResult<([usize; 8], Vec<(PathBuf, String)>, String)> {
         let source = |name: &str| {
             let labels = Labels::ALL.into_iter().find(|known| known.name() == name);
-            labels.ok_or_else(|| refused("labels", name, "auto, class-folders, folder-paths, norb-names or none"))
+            labels.ok_or_else(|| refused("labels", name, "auto, class-folders, folder-paths, norb-names, whole-folder or none"))
         };
         let labels = labels.map(source).transpose()?;
         let report = self.with(py, told, |library, progress| {

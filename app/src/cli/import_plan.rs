@@ -60,6 +60,7 @@ fn source_name(plan: &ImportPlan) -> Option<&'static str> {
         ClassesFrom::Folders => Labels::ClassFolders.name(),
         ClassesFrom::Paths => Labels::FolderPaths.name(),
         ClassesFrom::Names => Labels::NorbNames.name(),
+        ClassesFrom::WholeFolder => Labels::WholeFolder.name(),
         ClassesFrom::Norb => "norb",
         ClassesFrom::Nowhere => Labels::None.name(),
     })

@@ -84,13 +84,15 @@ pub enum Labels {
     FolderPaths,
     /// In the names of files.
     NorbNames,
+    /// In the name of the folder itself: all pictures are of one class.
+    WholeFolder,
     /// Nowhere: every picture is [`UNLABELLED`].
     None,
 }
 
 impl Labels {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Auto, Self::ClassFolders, Self::FolderPaths, Self::NorbNames, Self::None];
+    pub const ALL: [Self; 6] = [Self::Auto, Self::ClassFolders, Self::FolderPaths, Self::NorbNames, Self::WholeFolder, Self::None];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -99,6 +101,7 @@ impl Labels {
             Self::ClassFolders => "class-folders",
             Self::FolderPaths => "folder-paths",
             Self::NorbNames => "norb-names",
+            Self::WholeFolder => "whole-folder",
             Self::None => "none",
         }
     }
@@ -175,6 +178,8 @@ pub enum ClassesFrom {
     Paths,
     /// The names of files.
     Names,
+    /// The name of the folder itself: there is one class.
+    WholeFolder,
     /// The category file of a NORB set.
     Norb,
     /// Nowhere: there is one class, [`UNLABELLED`].

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use super::dataset::{
     ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, Mask, Masks, OpenOptions, Skipped, UNLABELLED, count, group_name, preview,
 };
+use super::dates::is_date;
 use super::masks;
 use super::names::{self, Choice, Name, NamePattern};
 use super::shot::{Camera, Meta};
@@ -86,6 +87,10 @@ enum Plan {
     },
     /// The category in the name.
     Names,
+    /// The name of the folder itself, which all pictures have.
+    Whole {
+        class: String,
+    },
     Nowhere,
 }
 
@@ -133,7 +138,7 @@ impl Survey {
             Plan::Folders { level } => agrees(choice, files, |folders| folders.get(level)),
             Plan::Paths { .. } => agrees(choice, files, <[Folder]>::last),
             Plan::Names => true,
-            Plan::Nowhere => choice.is_convincing(),
+            Plan::Whole { .. } | Plan::Nowhere => choice.is_convincing(),
         });
 
         let class_folders: BTreeSet<&str> = match plan {
@@ -179,6 +184,7 @@ impl Survey {
                 Plan::Folders { .. } => ClassesFrom::Folders,
                 Plan::Paths { .. } => ClassesFrom::Paths,
                 Plan::Names => ClassesFrom::Names,
+                Plan::Whole { .. } => ClassesFrom::WholeFolder,
                 Plan::Nowhere => ClassesFrom::Nowhere,
             },
             pattern: choice.as_ref().map(|choice| choice.pattern.name),
@@ -220,7 +226,11 @@ impl Survey {
                 format!("the paths of folders, such as {}, are the classes ({n_classes})", example.join("/"))
             }
             Plan::Names => format!("the names of the files tell the classes ({n_classes})"),
-            Plan::Nowhere => "the pictures have no labels".into(),
+            Plan::Whole { class } => format!("all pictures are of one class, the name of the folder: {class}"),
+            Plan::Nowhere => match date_folder(files) {
+                Some(date) => format!("the folders are dates, such as {date}, and tell no classes; the pictures have no labels"),
+                None => "the pictures have no labels".into(),
+            },
         }];
         if !splits.is_empty() {
             let splits: Vec<&str> = splits.iter().map(String::as_str).collect();
@@ -291,6 +301,10 @@ fn plan(root: &Path, labels: Labels, files: &[Found], choice: Option<&Choice>) -
         Labels::ClassFolders if n_in_folders > 0 => Ok(folders),
         Labels::FolderPaths if n_in_folders > 0 => Ok(Plan::Paths { level: class_level(files) }),
         Labels::ClassFolders | Labels::FolderPaths => Err(no_classes(root, files, "a folder for each class")),
+        Labels::WholeFolder => match root.file_name().map(text).filter(|name| !is_split(name)) {
+            Some(class) => Ok(Plan::Whole { class }),
+            None => Err(no_classes(root, files, "a folder whose name is a class")),
+        },
         Labels::NorbNames if choice.is_some() => Ok(Plan::Names),
         Labels::NorbNames => Err(no_classes(root, files, "names such as truck_07_3_12_4_lt.png")),
         Labels::Auto => match choice.filter(|choice| choice.is_convincing()) {
@@ -300,6 +314,7 @@ fn plan(root: &Path, labels: Labels, files: &[Found], choice: Option<&Choice>) -
                 Ok(Plan::Names)
             }
             Some(_) if 2 * n_in_folders < files.len() => Ok(Plan::Names),
+            _ if agreed.is_none() && date_folder(files).is_some() => Err(no_classes(root, files, "folders that are classes, not dates")),
             _ if n_in_folders > 0 && agreed.is_none() && are_tree(files) => Ok(Plan::Paths { level: class_level(files) }),
             _ if n_in_folders > 0 => Ok(folders),
             _ => Err(no_classes(root, files, "a folder for each class, or names such as truck_07_3_12_4_lt.png")),
@@ -342,6 +357,17 @@ fn class_level(files: &[Found]) -> usize {
     let names: BTreeSet<&str> = inside.iter().map(|folders| folders[level].name.as_str()).collect();
     let are_objects = names.iter().all(|name| !name.contains(char::is_alphabetic)) && !inside.iter().all(|folders| folders[level].in_split);
     if names.len() > 1 && !are_objects { level } else { 0 }
+}
+
+/// The first folder with a date for a name, where at least half of the folders inside those around
+/// all pictures have one, with at least half of the pictures in folders.
+fn date_folder(files: &[Found]) -> Option<&str> {
+    let at = |level: usize| files.iter().filter_map(move |file| Some(file.folders.get(level)?.name.as_str()));
+    let deepest = files.iter().map(|file| file.folders.len()).max().filter(|depth| *depth > 0)? - 1;
+    let level = (0..deepest).find(|&level| at(level).collect::<BTreeSet<_>>().len() > 1).unwrap_or(deepest);
+    let (names, dates) = (at(level).collect::<BTreeSet<_>>(), at(level).filter(|name| is_date(name)).collect::<BTreeSet<_>>());
+    let dated = at(level).filter(|name| dates.contains(name)).count();
+    dates.first().copied().filter(|_| dates.len() * 2 >= names.len() && dated * 2 >= at(0).count())
 }
 
 /// Whether the folders are a tree of classes rather than classes with their single objects in them:
@@ -425,6 +451,10 @@ fn label(file: &Found, plan: &Plan, class_folders: &BTreeSet<&str>, name: Option
         }
         (Plan::Names, Some(name)) => Ok(item(&name.category, instance(&name), name.meta)),
         (Plan::Names, None) => Err("its name is not of the form of the others".into()),
+        (Plan::Whole { class }, name) => match name.filter(|name| is_same_class(&name.category, class)) {
+            Some(name) => Ok(item(class, instance(&name), name.meta)),
+            None => Ok(item(class, None, Meta::default())),
+        },
         (Plan::Nowhere, name) => {
             let group = name.as_ref().and_then(|name| Some(group_name(&name.category, &instance(name)?)));
             Ok(Labelled { group, ..item(UNLABELLED, None, name.map(|name| name.meta).unwrap_or_default()) })

@@ -17,6 +17,7 @@
 //! ```
 
 mod dataset;
+mod dates;
 mod folders;
 pub mod libsvm;
 mod masks;

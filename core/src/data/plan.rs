@@ -328,17 +328,22 @@ fn kinds(data: &Dataset) -> Vec<(String, usize)> {
 }
 
 /// The sources that fit, each with what it gives. Names fit where half of them are of one form,
-/// and paths of folders where they are other classes than folders of one level.
+/// paths of folders where they are other classes than folders of one level, and the name of the
+/// whole folder where nothing else tells classes.
 fn sources(survey: &Survey, options: &OpenOptions, progress: &Progress) -> Result<Vec<LabelSource>> {
     let mut out = Vec::new();
     let mut by_folders = None;
-    for labels in [Labels::ClassFolders, Labels::FolderPaths, Labels::NorbNames, Labels::None] {
+    let auto = survey.dataset(&OpenOptions { labels: Labels::Auto, ..options.clone() })?.layout.classes_from;
+    for labels in Labels::ALL.into_iter().filter(|labels| *labels != Labels::Auto) {
         progress.step()?;
         let Ok(data) = survey.dataset(&OpenOptions { labels, ..options.clone() }) else { continue };
         let images = match labels {
             Labels::None => 0,
             _ => data.items.iter().filter(|item| data.class_name(item.class) != UNLABELLED).count(),
         };
+        if labels == Labels::WholeFolder && auto != ClassesFrom::Nowhere && options.labels != labels {
+            continue;
+        }
         if labels == Labels::NorbNames && images * 2 < data.items.len() && options.labels != labels {
             continue;
         }

@@ -97,6 +97,17 @@ fn paths_of_folders_are_classes_where_that_is_asked_for() {
 }
 
 #[test]
+fn a_folder_may_be_one_class_by_its_name() {
+    let dir = folder(&["dogs/a.jpg", "dogs/2019/b.jpg", "dogs/dog_07_066_117.jpg", "images/c.jpg"]);
+    let set = open(&dir.path().join("dogs"), Labels::WholeFolder);
+    assert_eq!((set.classes.as_slice(), set.items.len()), (["dogs".to_owned()].as_slice(), 3));
+    assert_eq!(set.layout.classes_from, ClassesFrom::WholeFolder);
+    assert!(set.layout.words.contains("of one class, the name of the folder: dogs"), "{}", set.layout.words);
+    let error = try_open(&dir.path().join("images"), Labels::WholeFolder).unwrap_err();
+    assert!(error.to_string().contains("a folder whose name is a class"), "{error}");
+}
+
+#[test]
 fn a_tree_of_folders_with_words_for_names_is_a_tree_of_classes() {
     let from = |files: &[&str]| open(folder(files).path(), Labels::Auto).layout.classes_from;
     let several_depths = ["animal/dog/1.png", "animal/cat/2.png", "plant/3.png", "plant/rose/4.png"];
@@ -166,6 +177,40 @@ fn names_add_to_folders_that_agree() {
     let set = open(disagreeing.path(), Labels::Auto);
     assert_eq!((set.classes.as_slice(), set.layout.pattern), (["monday".to_owned(), "tuesday".to_owned()].as_slice(), None));
     assert_eq!(open(disagreeing.path(), Labels::NorbNames).classes, ["car"]);
+}
+
+#[test]
+fn folders_that_are_dates_are_no_classes() {
+    let folders = ["2019/Italy/a.jpg", "2019/b.jpg", "2020/Norway/c.jpg", "2020-05 Home/d.jpg", "Screenshots/e.png", "f.jpg"];
+    for wrapper in ["", "My pictures/", "My pictures/Camera/"] {
+        let dir = folder(&folders.map(|name| format!("{wrapper}{name}")).each_ref().map(String::as_str));
+        let error = try_open(dir.path(), Labels::Auto).unwrap_err();
+        assert!(error.to_string().contains("folders that are classes, not dates"), "{error}");
+        let options = OpenOptions { unlabelled_too: true, ..OpenOptions::default() };
+        let set = Dataset::open(dir.path(), &options, &Progress::default()).unwrap();
+        assert_eq!((set.classes.as_slice(), set.layout.classes_from), ([UNLABELLED.to_owned()].as_slice(), ClassesFrom::Nowhere));
+        assert!(set.layout.words.contains("the folders are dates, such as 2019,"), "{}", set.layout.words);
+    }
+    let dir = folder(&folders);
+    assert_eq!(open(dir.path(), Labels::ClassFolders).classes, ["2019", "2020", "2020-05 Home", "Screenshots"]);
+    // Names that tell objects are read all the same, and classes beside a few dates stay.
+    let named = folder(&["2019/car_07_066_117.jpg", "2019/car_07_066_118.jpg", "2020/cow_07_066_117.jpg", "2020/cow_07_066_118.jpg"]);
+    assert_eq!(open(named.path(), Labels::Auto).classes, ["car", "cow"]);
+    assert_eq!(open(folder(&["cat/1.jpg", "dog/2.jpg", "2019/3.jpg"]).path(), Labels::Auto).classes.len(), 3);
+}
+
+#[test]
+fn dates_are_told_from_other_names() {
+    let is_date = |name: &str| try_open(folder(&[format!("{name}/1.jpg").as_str()]).path(), Labels::Auto).is_err();
+    let dates = ["2019", "1987", "2019-05", "2019_05_12", "2019 Italy", "2019-05-12 Anna's", "20190512", "201905", "20190512_party"];
+    let others = ["12.05.2019", "05-2019", "May 2019", "12 sept 2019", "100CANON", "101APPLE", "100_PANA", "102MSDCF"];
+    for name in dates.into_iter().chain(others) {
+        assert!(is_date(name), "{name}");
+    }
+    let numbers = ["7", "001", "1899", "2100", "20191340", "20195", "360", "100000000", "10012345", "001.ak47", "n01440764"];
+    for name in numbers.into_iter().chain(["-", "cat", "Audi S5 2012", "Italy 2019", "marching 2012", "101.head-phones", "1024x768"]) {
+        assert!(!is_date(name), "{name}");
+    }
 }
 
 #[test]

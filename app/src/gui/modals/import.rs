@@ -163,6 +163,7 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
         (Labels::Auto, Some(ClassesFrom::Folders)) => Labels::ClassFolders,
         (Labels::Auto, Some(ClassesFrom::Paths)) => Labels::FolderPaths,
         (Labels::Auto, Some(ClassesFrom::Names)) => Labels::NorbNames,
+        (Labels::Auto, Some(ClassesFrom::WholeFolder)) => Labels::WholeFolder,
         (Labels::Auto, _) => Labels::None,
         (labels, _) => labels,
     };
@@ -171,6 +172,7 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
             Labels::ClassFolders => "Folders",
             Labels::FolderPaths => "Paths of folders",
             Labels::NorbNames => "Names of files",
+            Labels::WholeFolder => "This folder's name",
             Labels::Auto | Labels::None => "Nowhere",
         };
         let mut hover = source.words.clone();

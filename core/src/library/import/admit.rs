@@ -12,7 +12,18 @@ use crate::library::Library;
 use crate::library::cache::Cut;
 use crate::library::draft::Draft;
 use crate::library::event::{Change, Content, ContentHash, EventId, EventKind, Field, FolderWord, RootId, Swap, UserLabel};
-use crate::library::state::{Image, Place, State};
+use crate::library::state::{Act, Image, Place, State};
+use crate::plural::count;
+
+/// How the words of an act begin that takes images in.
+const IMPORTED: &str = "Imported ";
+
+impl Act {
+    /// Whether it took in several images, which leave the library when it is undone.
+    pub fn is_import(&self) -> bool {
+        self.words.strip_prefix(IMPORTED).is_some_and(|words| !words.starts_with("1 "))
+    }
+}
 
 /// The state of an import that is running.
 pub(super) struct Run {
@@ -23,6 +34,8 @@ pub(super) struct Run {
     pub(super) act: Option<EventId>,
     pub(super) in_act: usize,
     pub(super) reads_words: bool,
+    /// The first identifier that no image had before the import.
+    pub(super) first_new: u32,
     pub(super) report: Imported,
 }
 
@@ -37,6 +50,35 @@ struct Batch {
     classes: BTreeSet<String>,
     /// Images that are new.
     new: usize,
+}
+
+impl Batch {
+    /// What these changes make the folder's word of an image.
+    fn word_of(&mut self, id: ItemId) -> Option<&mut FolderWord> {
+        self.changes.iter_mut().rev().find_map(|change| match change {
+            Change::Image(of, Field::Folder(Swap(_, word))) if *of == id => Some(word),
+            _ => None,
+        })
+    }
+
+    /// Gives an image the word of a copy of its file, where that tells a class and its own does
+    /// not. Returns whether it does; `known` is its word before these changes, if it is in the
+    /// library.
+    fn complete_word(&mut self, id: ItemId, known: Option<&FolderWord>, word: FolderWord) -> bool {
+        let own = self.word_of(id);
+        let is_told = own.as_deref().or(known).is_none_or(|own| own.label.is_some());
+        if is_told || word.label.is_none() {
+            return false;
+        }
+        let class = word.label.clone();
+        match (own, known) {
+            (Some(own), _) => *own = word,
+            (None, Some(known)) => self.changes.push(Change::Image(id, Field::Folder(Swap(known.clone(), word)))),
+            (None, None) => {}
+        }
+        self.classes.extend(class);
+        true
+    }
 }
 
 impl Run {
@@ -82,8 +124,7 @@ impl Run {
         let words = match self.in_act {
             0 if self.report.relabelled > 0 => format!("Read the folders of {folder} again"),
             0 => format!("Look through {folder} again"),
-            1 => format!("Imported 1 image from {folder}"),
-            n => format!("Imported {n} images from {folder}"),
+            n => format!("{IMPORTED}{} from {folder}", count(n, "image")),
         };
         if let Some(event) = library.commit(self.act, EventKind::Act, Draft::new(words, changes))? {
             self.act.get_or_insert(event);
@@ -152,6 +193,8 @@ impl Run {
                 self.report.relabelled += usize::from(image.folder.label != word.label);
                 batch.classes.extend(word.label.clone());
                 batch.changes.push(Change::Image(image.id, Field::Folder(Swap(image.folder.clone(), word))));
+            } else if self.reads_words && batch.complete_word(image.id, Some(&image.folder), word) {
+                self.report.relabelled += usize::from(image.id.0 < self.first_new);
             }
             places.push((image.id, place, before));
         }
@@ -172,12 +215,9 @@ impl Run {
                 } else {
                     self.report.duplicate += 1;
                     let first = batch.places.iter().find(|(other, ..)| *other == id).map(|(_, place, _)| state.full_path(place));
-                    let word = batch.changes.iter().find_map(|change| match change {
-                        Change::Image(of, Field::Folder(Swap(_, word))) if *of == id => Some(word),
-                        _ => None,
-                    });
-                    self.note_copy(file, first, word, state);
+                    self.note_copy(file, first, batch.word_of(id).as_deref(), state);
                 }
+                batch.complete_word(id, None, state.understood(&file.word));
                 batch.places.push((id, place, before));
                 continue;
             }

@@ -255,7 +255,8 @@ fn run(
         hold(library).store().set_fact(&importing(root), UNDER_WAY)?;
     }
     progress.begin("Importing", work.len() as u64);
-    let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, report };
+    let first_new = state.next_image;
+    let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, first_new, report };
     for batch in work.chunks(BATCH) {
         let (state, watch, extraction) = {
             let held = hold(library);
@@ -412,13 +413,17 @@ fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &P
     for (id, words) in said {
         let Some(image) = state.image(id).filter(|image| image.content.is_some()) else { continue };
         // An image in several folders keeps what it has as long as one of them may say so: a copy
-        // changes nothing. Otherwise it has what the first of them says.
+        // changes nothing, but for a class where there is none. Otherwise it has what the first of
+        // them says.
         let is_elsewhere = image.files().count() > words.len();
-        if is_elsewhere || words.iter().any(|(_, word)| *word == image.folder) {
+        let may_stay = is_elsewhere || words.iter().any(|(_, word)| *word == image.folder);
+        let has_class = |word: &FolderWord| word.label.is_some();
+        if may_stay && (has_class(&image.folder) || !words.iter().any(|(_, word)| has_class(word))) {
             continue;
         }
-        let first = words.into_iter().find(|(path, _)| state.path_of(image).as_deref() == Some(path));
-        if let Some((_, word)) = first {
+        let with_class = words.iter().find(|(_, word)| has_class(word)).filter(|_| may_stay);
+        let first = || words.iter().find(|(path, _)| state.path_of(image).as_deref() == Some(path));
+        if let Some((_, word)) = with_class.or_else(first).cloned() {
             classes.extend(word.label.clone());
             relabelled += usize::from(word.label != image.folder.label);
             changes.push(Change::Image(id, Field::Folder(Swap(image.folder.clone(), word))));

@@ -30,7 +30,8 @@ pub struct Imported {
     pub moved: usize,
     /// The others, each with a file that has its bytes.
     pub copies: Vec<(PathBuf, PathBuf)>,
-    /// Of these: files in the folder of another class than the image has. It keeps its class.
+    /// Of these: files in the folder of another class than the image has. It keeps its class; only
+    /// one without a class gets that of a copy.
     pub conflicts: Vec<ClassConflict>,
     /// Pictures of a format that cannot be read.
     pub unsupported: usize,
@@ -44,7 +45,8 @@ pub struct Imported {
     pub failed: Vec<FailedFile>,
     /// Of `imported`: known files with other bytes than before.
     pub changed: usize,
-    /// Of `unchanged` and `moved`: images whose folder says another class than it did.
+    /// Of `unchanged` and `duplicate`: images that were there before and whose folder, or that of a
+    /// copy, says another class than it did.
     pub relabelled: usize,
     /// Of `imported`: JPEG files without the end mark of their picture, of which a part may be
     /// missing.
