@@ -45,6 +45,35 @@ fn a_click_selects_in_its_frame_and_moves_nothing() {
 }
 
 #[test]
+fn a_key_too_many_takes_no_import_back_without_a_question() {
+    let images = tempfile::tempdir().unwrap();
+    class_folders(images.path(), &["aa", "bb"], 3);
+    let mut world = World::on(images.path());
+    world.rest();
+    let id = world.state().images().next().unwrap().id;
+    world.run(Command::Label(vec![id], UserLabel::Class("bb".into())));
+    world.rest();
+    world.ctrl(Key::Z);
+    world.until("the label is undone", |app| app.desk().state().unwrap().image(id).unwrap().label() == Some("aa"));
+    world.rest();
+    for answer in [Key::Escape, Key::Enter] {
+        world.ctrl(Key::Z);
+        world.rest();
+        assert!(world.shows("Take the import back?") && world.shows("Imported 6 images from"));
+        world.key(answer);
+        world.rest();
+        assert_eq!(world.state().images().count(), 6);
+        if answer == Key::Enter {
+            world.click("Undo the import");
+        }
+    }
+    world.until("it is undone", |app| app.desk().state().unwrap().images().count() == 0);
+    world.rest();
+    world.ctrl_shift(Key::Z);
+    world.until("it is back", |app| app.desk().state().unwrap().images().count() == 6);
+}
+
+#[test]
 fn what_is_there_already_is_replaced_only_after_a_question() {
     let images = tempfile::tempdir().unwrap();
     class_folders(images.path(), &["aa", "bb"], 3);

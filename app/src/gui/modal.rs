@@ -40,6 +40,8 @@ pub enum Modal {
     DeleteClass(String),
     /// A class's colour.
     Colour(String, [u8; 3]),
+    /// The act with these words is to be undone, which took in images.
+    UndoImport(String),
     /// Many images are to be labelled by a key.
     LabelMany(Vec<ItemId>, UserLabel),
     /// The copies of all groups are to be removed; whether their files go to the bin of the system.

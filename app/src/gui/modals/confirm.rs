@@ -36,6 +36,19 @@ pub(super) fn delete_class(class: &str, images: usize) -> Question {
     }
 }
 
+/// Asks whether a key was meant to undo an import, which took in images.
+pub(super) fn undo_import(act: &str) -> Question {
+    Question {
+        heading: "Take the import back?".into(),
+        words: format!(
+            "This was the last act: {act}. Undone, these images leave the library; their files stay where they are, and Redo              (Ctrl+Shift+Z) brings the images back."
+        ),
+        verb: "Undo the import",
+        command: Command::Undo,
+        by_enter: false,
+    }
+}
+
 /// Asks whether a key was meant to label so many images.
 pub(super) fn label_many(images: &[ItemId], label: &UserLabel) -> Question {
     let images = images.to_vec();

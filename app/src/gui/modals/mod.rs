@@ -72,6 +72,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
                 let images = panel.view.shown.census().classes.get(class).copied().unwrap_or(0);
                 confirm::confirm_ui(ui, panel, confirm::delete_class(class, images))
             }
+            Modal::UndoImport(act) => confirm::confirm_ui(ui, panel, confirm::undo_import(act)),
             Modal::LabelMany(images, label) => confirm::confirm_ui(ui, panel, confirm::label_many(images, label)),
             Modal::ClearCopies(copies, to_bin) => clear_copies::clear_copies_ui(ui, panel, copies, *to_bin),
             Modal::RemoveToBin(cleared, files) => confirm::confirm_ui(ui, panel, confirm::remove_to_bin(cleared, *files)),

@@ -424,10 +424,11 @@ impl Opening {
                 },
             };
             let kept = report.kept.as_ref().map_or_else(String::new, |kept| format!("; what was there is now {}", display(kept)));
-            let told = note(format!("Restored {} from {}{kept}", count(report.events, "event"), display(from)));
             let back = count(report.came_back.len(), "image");
             let back = note(format!("{back} that the library had forgotten came back from the backup"));
             let mut opened = open_library(session, to)?;
+            let holds = format!("{}, {}", count(opened.library.state().images().count(), "image"), count(report.events, "event"));
+            let told = note(format!("Restored from {}: {holds}{kept}", display(from)));
             let is_away = opened.library.state().roots().any(|(_, root)| !root.path.is_dir());
             let news = [Some(told), (!report.came_back.is_empty()).then_some(back), is_away.then(|| note(AWAY))];
             opened.news.extend(news.into_iter().flatten());
