@@ -11,7 +11,7 @@ use super::looks::no_clusters;
 use crate::gui::actions::Action;
 use crate::gui::page::Page;
 use crate::gui::panel::Panel;
-use crate::gui::widgets::line;
+use crate::gui::widgets::{class_words, line};
 use crate::gui::words::grouped;
 use crate::session::reports::is_right;
 
@@ -60,7 +60,8 @@ pub(super) fn cluster_errors_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Rep
                 panel.act(Action::Show(Page::Clusters));
             }
             ui.label(RichText::new(words).strong());
-            line(ui, title);
+            let short = class_words(ui, title, ui.available_width());
+            line(ui, short).on_hover_text(title);
         });
     }
 }

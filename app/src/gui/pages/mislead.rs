@@ -76,7 +76,8 @@ fn row_ui(ui: &mut Ui, panel: &mut Panel<'_>, of: &Harm, judged: usize) -> bool 
             ui.painter().image(texture, fitted((width as u32, height as u32), rect), WHOLE, egui::Color32::WHITE);
         }
         ui.vertical(|ui| {
-            let pressed = ui.horizontal(|ui| {
+            // A class that is long has a line of its own.
+            let pressed = ui.horizontal_wrapped(|ui| {
                 if let Some(label) = image.label() {
                     let colour = panel.colour(label);
                     chip_ui(ui, label, colour, "");

@@ -18,7 +18,7 @@ use crate::gui::listing::Scope;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
 use crate::gui::widgets::confusion::{classes_ui, confusion_ui, confusions_ui};
-use crate::gui::widgets::{card_ui, is_narrow, line, main_button, nothing_ui};
+use crate::gui::widgets::{NARROW, card_ui, is_narrow, line, main_button, nothing_ui};
 use crate::gui::words::{self, count, grouped};
 use crate::job::JobKind;
 use crate::session::class_tree::NameFilter;
@@ -28,6 +28,10 @@ use crate::session::reports::{against_largest_class, folders_as_objects, told_ap
 
 /// Classes that the matrix has at most: more cannot be read.
 const MATRIX: usize = 20;
+/// The share of the page's width that the column of the matrix takes, and the least width of that of
+/// lists.
+const FOR_MATRIX: f32 = 0.62;
+const LISTS: f32 = 280.0;
 
 /// The state of the page.
 #[derive(Default)]
@@ -189,7 +193,7 @@ impl PageUi for TrainView {
                             ui.label(RichText::new("No near copies were found across the split.").weak());
                         } else if !report.leaks.is_empty() {
                             let words = format!("{} have near copies among the images that they were judged by.", count(report.leaks.len(), "judged image"));
-                            ui.horizontal(|ui| {
+                            ui.horizontal_wrapped(|ui| {
                                 ui.colored_label(ui.visuals().warn_fg_color, words);
                                 if ui.small_button("Show them").clicked() {
                                     show = Some(Scope::Leaks);
@@ -200,9 +204,8 @@ impl PageUi for TrainView {
                 });
             });
             ui.add_space(6.0);
-            ui.horizontal_top(|ui| {
-                ui.vertical(|ui| {
-                    ui.set_max_width((ui.available_width() * 0.62).max(300.0));
+            columns_ui(ui, |ui, column| match column {
+                Column::Matrix => {
                     wide_card_ui(ui, "What was taken for what", |ui| {
                         ui.label(RichText::new("Rows: what they are. Columns: what they were taken for. Press a number to see the images.").small().weak());
                         filter_ui(ui, filter, shown);
@@ -215,8 +218,8 @@ impl PageUi for TrainView {
                         ui.scroll_to_cursor(Some(Align::TOP));
                     }
                     wide_card_ui(ui, "Answered, right and unknown", |ui| unknown_ui(ui, panel, &report));
-                });
-                ui.vertical(|ui| {
+                }
+                Column::Lists => {
                     wide_card_ui(ui, "Worst confusions", |ui| {
                         if shown.worst.is_empty() {
                             ui.label(RichText::new("No judged image was taken for another class.").small().weak());
@@ -235,13 +238,38 @@ impl PageUi for TrainView {
                     wide_card_ui(ui, "Images that mislead", |ui| show = harm_ui(ui, panel).or(show.take()));
                     ui.add_space(6.0);
                     wide_card_ui(ui, "Errors by cluster", |ui| cluster_errors_ui(ui, panel, &report));
-                });
+                }
             });
         });
         if let Some(scope) = show {
             panel.show(scope);
         }
     }
+}
+
+/// A column of cards.
+enum Column {
+    /// The matrix, and what is unknown.
+    Matrix,
+    /// Confusions, classes, images and clusters.
+    Lists,
+}
+
+/// Both columns beside each other, or in a narrow page one under the other.
+fn columns_ui(ui: &mut Ui, mut contents: impl FnMut(&mut Ui, Column)) {
+    let width = ui.available_width();
+    if width < NARROW {
+        contents(ui, Column::Matrix);
+        ui.add_space(6.0);
+        return contents(ui, Column::Lists);
+    }
+    ui.horizontal_top(|ui| {
+        ui.vertical(|ui| {
+            ui.set_max_width((FOR_MATRIX * width).min(width - LISTS));
+            contents(ui, Column::Matrix);
+        });
+        ui.vertical(|ui| contents(ui, Column::Lists));
+    });
 }
 
 /// A card as wide as its column.

@@ -1,6 +1,8 @@
 //! The confusion matrix, whose cells can be pressed, and a table of precision and recall.
 
-use egui::{Align2, CornerRadius, Rect, Role, ScrollArea, Sense, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
+use std::sync::Arc;
+
+use egui::{Align2, Color32, CornerRadius, Galley, Rect, Role, ScrollArea, Sense, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use tessera_core::eval::report::{ClassScore, Report};
 
 use super::super::theme;
@@ -12,6 +14,10 @@ use crate::session::confusions::Confusion;
 const ROW: f32 = 20.0;
 const LISTED: f32 = 9.0;
 const NUMBER: f32 = 74.0;
+/// The width of columns of shares, and that in a list that is narrower than so many points.
+const SHARE: f32 = 62.0;
+const CLOSE_SHARE: f32 = 52.0;
+const NARROW_LIST: f32 = 290.0;
 /// The width of the names of rows, and that of the names of columns at most, which are turned by an
 /// angle.
 const NAMES: f32 = 110.0;
@@ -85,9 +91,9 @@ pub fn classes_ui(ui: &mut Ui, report: &Report, scores: &[ClassScore], classes: 
         ("Precision", "Of the images taken for the class, how many are of it"),
         ("Recall", "Of the images of the class, how many were taken for it"),
     ];
-    let numbers = 62.0;
-    let width = |ui: &Ui, i: usize| if i == 0 { (ui.available_width() - 3.0 * numbers - 12.0).clamp(90.0, 260.0) } else { numbers };
-    let first = width(ui, 0);
+    let numbers = if ui.available_width() < NARROW_LIST { CLOSE_SHARE } else { SHARE };
+    let room = ui.available_width() - ui.spacing().scroll.allocated_width() - 3.0 * numbers;
+    let first = room.clamp(40.0, 260.0);
     let place = |rect: Rect, i: usize| rect.left() + if i == 0 { 0.0 } else { first + numbers * (i - 1) as f32 };
     let (rect, _) = ui.allocate_exact_size(vec2(first + 3.0 * numbers, ROW), Sense::hover());
     for (i, (words, hover)) in heads.into_iter().enumerate() {
@@ -132,14 +138,28 @@ pub fn confusions_ui(ui: &mut Ui, report: &Report, confusions: &[Confusion]) -> 
             let (text, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
             let number = one_line(ui, &format!("{images} of {of}"), NUMBER, weak);
             ui.painter().galley(pos2(rect.left(), rect.center().y - number.size().y / 2.0), number, weak);
-            let pair = one_line(ui, &format!("{truth} ➡ {given}"), rect.width() - NUMBER, text);
-            ui.painter().galley(pos2(rect.left() + NUMBER, rect.center().y - pair.size().y / 2.0), pair, text);
+            let mut left = rect.left() + NUMBER;
+            for part in pair_line(ui, [truth, given], rect.right() - left, text) {
+                let width = part.size().x;
+                ui.painter().galley(pos2(left, rect.center().y - part.size().y / 2.0), part, text);
+                left += width;
+            }
             if response.on_hover_text(words + "; press to see them").clicked() {
                 pressed = Some((truth.clone(), given.clone()));
             }
         });
     });
     pressed
+}
+
+/// Two classes with an arrow between them, side by side in so much room: where one takes less than
+/// half of it, the other has the rest.
+fn pair_line(ui: &Ui, classes: [&str; 2], width: f32, colour: Color32) -> [Arc<Galley>; 3] {
+    let arrow = one_line(ui, " ➡ ", width, colour);
+    let room = width - arrow.size().x;
+    let [first, second] = classes.map(|class| one_line(ui, class, f32::INFINITY, colour).size().x);
+    let most = |other: f32| (room - other).max(room / 2.0);
+    [class_line(ui, classes[0], most(second), colour), arrow, class_line(ui, classes[1], most(first), colour)]
 }
 
 /// A row that can be pressed.
