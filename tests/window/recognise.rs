@@ -220,6 +220,27 @@ fn what_the_images_show_is_chosen_and_taken_back() {
 }
 
 #[test]
+fn a_small_window_shows_options_when_asked_and_no_list_is_cut() {
+    let images = tempfile::tempdir().unwrap();
+    things(images.path());
+    let mut world = World::of_size([800.0, 600.0], &[]);
+    world.run(Command::Open(images.path().to_owned()));
+    world.until("it is judged", |app| app.desk().recognising().report().is_some() && !app.desk().jobs().is_busy());
+    world.harness.state_mut().turn_to(Page::Train);
+    world.step();
+    let right = world.harness.get_by_label("Recall").rect().right();
+    assert!(right < 764.0, "the list ends at {right}, its card at 775");
+    assert!(world.shows("Automatic, All alike, Single objects") && !world.shows("Similar pieces"));
+    world.click("Options");
+    world.click("Similar pieces");
+    world.until("it is chosen", |app| app.desk().recognising().search() == SearchChoice::Index);
+    world.step();
+    world.click("Hide options");
+    world.step();
+    assert!(world.shows("Similar pieces, All alike") && !world.shows("Similar images"));
+}
+
+#[test]
 fn learned_weights_are_switched_on_and_off_and_stay_with_the_library() {
     let images = tempfile::tempdir().unwrap();
     let options = ToyOptions { instances: 3, views: 2, side: 48, seed: 4, format: ToyFormat::NorbNames, ..ToyOptions::default() };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
+use egui::{Align, Button, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
 
 use tessera_core::ckm::accuracy::Estimate;
 use tessera_core::ckm::presets::Subject;
@@ -23,6 +23,7 @@ use crate::gui::words::{self, count, grouped};
 use crate::job::JobKind;
 use crate::session::class_tree::NameFilter;
 use crate::session::confusions::{Confusion, chosen, worst};
+use crate::session::kinds_kept::KindSetting;
 use crate::session::learned::TRAINED_ON;
 use crate::session::reports::{against_largest_class, folders_as_objects, told_apart};
 
@@ -32,14 +33,54 @@ const MATRIX: usize = 20;
 /// lists.
 const FOR_MATRIX: f32 = 0.62;
 const LISTS: f32 = 280.0;
+/// The least height of a window that shows the options without being asked, and the share of the
+/// page's height that they take in lower ones.
+const ROOMY: f32 = 700.0;
+const FOR_OPTIONS: f32 = 0.6;
+/// The names of options.
+const COMPARED: &str = "An image is compared with";
+const PIECES: &str = "Pieces of images count";
+const SUBJECT: &str = "The images show";
+const KINDS: &str = "Edges, colours and corners count";
+const LEARNED: &str = "Learned features";
+/// The width of these names, which stand below each other, and the space between their rows.
+const LABELS: f32 = 220.0;
+const BETWEEN: f32 = 2.0;
 
 /// The state of the page.
 #[derive(Default)]
 pub struct TrainView {
     /// The text that filters classes.
     filter: String,
+    /// Whether a low window shows the options, too.
+    shows_options: bool,
     /// What is shown of the report.
     shown: Option<Shown>,
+}
+
+impl TrainView {
+    /// The options. A low window shows them below a line, when that is pressed.
+    fn options_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
+        if ui.ctx().content_rect().height() >= ROOMY {
+            ui.scope(|ui| options_ui(ui, panel));
+            return;
+        }
+        let (short, whole) = chosen_words(panel);
+        ui.horizontal(|ui| {
+            let words = if self.shows_options { "Hide options" } else { "Options" };
+            if ui.add(Button::new(words).selected(self.shows_options)).on_hover_text(&whole).clicked() {
+                self.shows_options = !self.shows_options;
+            }
+            if !self.shows_options {
+                line(ui, RichText::new(short).weak()).on_hover_text(whole);
+            }
+        });
+        if self.shows_options {
+            let most = FOR_OPTIONS * ui.available_height();
+            let area = ScrollArea::vertical().id_salt("options").max_height(most).auto_shrink([false, true]);
+            area.show(ui, |ui| options_ui(ui, panel));
+        }
+    }
 }
 
 /// What is shown of a report, by what was typed.
@@ -112,7 +153,7 @@ impl PageUi for TrainView {
                 None => {}
             }
         });
-        options_ui(ui, panel);
+        self.options_ui(ui, panel);
         ui.add_space(6.0);
         let Some((report, is_stale)) = panel.desk.recognising().report().map(|(report, stale)| (std::sync::Arc::clone(report), stale))
         else {
@@ -296,34 +337,49 @@ fn filter_ui(ui: &mut Ui, filter: &mut String, shown: &Shown) {
     ui.label(RichText::new(words).small().weak());
 }
 
+/// What was chosen of kinds of pieces, also while it is being fitted.
+fn wished_kinds(panel: &Panel<'_>) -> KindSetting {
+    let is_fitting = panel.desk.jobs().is_running(&JobKind::FitKinds);
+    panel.desk.recognising().wished_kinds().filter(|_| is_fitting).unwrap_or(panel.desk.recognising().kinds().setting)
+}
+
+/// The options in a few words, and each with its name.
+fn chosen_words(panel: &Panel<'_>) -> (String, String) {
+    let (recognising, kinds) = (panel.desk.recognising(), wished_kinds(panel));
+    let learned = match recognising.learned() {
+        learned if !learned.is_on => "off",
+        learned if learned.recognises => "on",
+        _ => "not for the recogniser yet",
+    };
+    let chosen = [
+        (COMPARED, recognising.search().words().0),
+        (PIECES, recognising.weights().choice.words().0),
+        (SUBJECT, subject_words(kinds.subject).0),
+        (KINDS, kinds.choice.words().0),
+        (LEARNED, learned),
+    ];
+    let short = format!("{}; learned features {learned}", chosen[..4].iter().map(|(_, choice)| *choice).collect::<Vec<_>>().join(", "));
+    (short, chosen.map(|(name, choice)| format!("{name}: {choice}")).join("\n"))
+}
+
 /// The options of the library's recogniser.
 fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    ui.spacing_mut().item_spacing.y = BETWEEN;
     let (search, used) = (panel.desk.recognising().search(), panel.desk.recognising().weights());
     let weights = used.choice;
-    let is_wide = ui.available_width() >= WIDE;
-    let weights_ui = |ui: &mut Ui, panel: &mut Panel<'_>| {
-        if let Some(choice) = choice_ui(ui, "Pieces of images count", &WeightChoice::ALL, weights, WeightChoice::words) {
-            panel.ask(Command::ChooseWeights(choice));
-        }
-    };
     row_ui(ui, |ui| {
-        if let Some(choice) = choice_ui(ui, "An image is compared with", &SearchChoice::ALL, search, SearchChoice::words) {
+        if let Some(choice) = choice_ui(ui, COMPARED, &SearchChoice::ALL, search, SearchChoice::words) {
             panel.ask(Command::ChooseSearch(choice));
         }
-        if is_wide {
-            ui.add_space(24.0);
-            weights_ui(ui, panel);
+    });
+    row_ui(ui, |ui| {
+        if let Some(choice) = choice_ui(ui, PIECES, &WeightChoice::ALL, weights, WeightChoice::words) {
+            panel.ask(Command::ChooseWeights(choice));
         }
     });
-    if !is_wide {
-        row_ui(ui, |ui| weights_ui(ui, panel));
-    }
-    let kinds = panel.desk.recognising().kinds().clone();
-    // What was chosen is shown while it is being fitted, too.
-    let is_fitting = panel.desk.jobs().is_running(&JobKind::FitKinds);
-    let wished = panel.desk.recognising().wished_kinds().filter(|_| is_fitting).unwrap_or(kinds.setting);
+    let (kinds, wished) = (panel.desk.recognising().kinds().clone(), wished_kinds(panel));
     row_ui(ui, |ui| {
-        if let Some(subject) = choice_ui(ui, "The images show", &Subject::ALL, wished.subject, subject_words) {
+        if let Some(subject) = choice_ui(ui, SUBJECT, &Subject::ALL, wished.subject, subject_words) {
             panel.ask(Command::ChooseSubject(subject));
         }
         if let Some(before) = kinds.before {
@@ -334,7 +390,7 @@ fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
     });
     row_ui(ui, |ui| {
-        if let Some(choice) = choice_ui(ui, "Edges, colours and corners count", &KindChoice::ALL, wished.choice, KindChoice::words) {
+        if let Some(choice) = choice_ui(ui, KINDS, &KindChoice::ALL, wished.choice, KindChoice::words) {
             panel.ask(Command::ChooseKinds(choice));
         }
         let is_other = wished != kinds.setting && wished.choice != KindChoice::Preset;
@@ -365,7 +421,7 @@ fn learned_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal_wrapped(|ui| {
         let mut on = learned.is_on;
         let hover = "Helps to recognise, to find similar images, and to suggest words and classes. Off, no answer uses it; what was computed is kept";
-        if ui.checkbox(&mut on, "Learned features").on_hover_text(hover).changed() {
+        if ui.checkbox(&mut on, LEARNED).on_hover_text(hover).changed() {
             panel.ask(Command::UseLearnedFeatures(on));
         }
         ui.label(RichText::new(TRAINED_ON).weak());
@@ -388,11 +444,6 @@ fn learned_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
     });
 }
-
-/// The least width in which two choices stand side by side.
-const WIDE: f32 = 1060.0;
-/// The width of the names of choices, which stand below each other.
-const LABELS: f32 = 220.0;
 
 /// A row of choices, which breaks where the window is narrow.
 fn row_ui(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
