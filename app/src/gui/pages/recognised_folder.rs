@@ -9,6 +9,7 @@ use egui::{
 use tessera_core::error::{display, display_name};
 use tessera_core::picture::thumbnail;
 
+use super::looks::LIST;
 use crate::command::{Command, ImageQuery};
 use crate::gui::dialogs::Purpose;
 use crate::gui::modal::Modal;
@@ -196,7 +197,8 @@ fn choices_ui(ui: &mut Ui, panel: &mut Panel<'_>, table: &mut FolderTable, all: 
         });
         let words = |kind: Option<&Kind>, n: usize| format!("{} ({})", kind.map_or("All answers", Kind::words), grouped(n));
         let now = table.only.as_ref().map_or(all, |only| counts.get(only).copied().unwrap_or(0));
-        egui::ComboBox::from_id_salt("only").width(220.0).selected_text(words(table.only.as_ref(), now)).show_ui(ui, |ui| {
+        let only = egui::ComboBox::from_id_salt("only").width(220.0).height(LIST);
+        only.selected_text(words(table.only.as_ref(), now)).show_ui(ui, |ui| {
             ui.selectable_value(&mut table.only, None, words(None, all));
             for (kind, n) in counts {
                 ui.selectable_value(&mut table.only, Some(kind.clone()), words(Some(kind), *n));
