@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
-use egui::Key;
+use egui::{Key, Pos2, Rect, pos2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use image::{Rgb, RgbImage};
 use tessera::command::{Command, ImageQuery, SearchChoice, WeightChoice};
 use tessera::gui::dialogs::Scripted;
 use tessera::gui::page::Page;
+use tessera::gui::widgets::pieces::free_place;
 use tessera::job::JobKind;
 use tessera_core::ckm::presets::Subject;
 use tessera_core::data::toys::{ToyFormat, ToyOptions, generate};
@@ -96,6 +97,19 @@ fn the_best_virtual_instance_is_a_collage() {
     world.run(Command::Recognise(ImageQuery::Item(other)));
     let before = std::sync::Arc::as_ptr(&collage);
     world.until("it is painted anew", |app| app.desk().recognising().collage().is_some_and(|now| std::sync::Arc::as_ptr(now) != before));
+}
+
+#[test]
+fn numbers_close_together_move_apart() {
+    let picture = Rect::from_min_size(pos2(10.0, 10.0), vec2(180.0, 180.0));
+    let mut put: Vec<Pos2> = Vec::new();
+    for i in 0..30u8 {
+        let wanted = pos2(100.0 + f32::from(i % 5), 90.0 + f32::from(i / 5));
+        let at = free_place(&put, wanted, picture);
+        assert!(put.iter().all(|other| other.distance(at) >= 18.5) && picture.contains(at), "{i} is put at {at}");
+        put.push(at);
+    }
+    assert_eq!(put[0], pos2(100.0, 90.0), "the first stays where it is");
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! The explanation of a prediction: the query beside the training images that decided, with
 //! matched elements drawn and numbered alike.
 
-use egui::{Align2, Color32, CornerRadius, FontId, Pos2, Rect, Role, ScrollArea, Sense, Stroke, StrokeKind, TextureId, Ui, WidgetInfo};
-use egui::{pos2, vec2};
+use std::f32::consts::TAU;
+
+use egui::{Align2, Color32, CornerRadius, FontId, Pos2, Rect, Role, ScrollArea, Sense, Stroke, StrokeKind, TextureId, Ui, Vec2};
+use egui::{WidgetInfo, pos2, vec2};
 use tessera_core::ids::ItemId;
 
 use super::super::theme;
@@ -25,8 +27,15 @@ pub struct PiecesResponse {
 const BELOW: f32 = 34.0;
 /// The width that the table of contributions takes with wide columns and a name.
 const FULL: f32 = 620.0;
+/// How much of their colours numbers keep while the pointer is on another one.
+const FADED: f32 = 0.45;
 /// Points between the middles of two numbers at least.
-const APART: f32 = 17.0;
+const APART: f32 = 19.0;
+/// The places that a number may be put at: on so many rings around its own, so far from each other,
+/// at so many turns.
+const RINGS: u8 = 24;
+const RING: f32 = 6.0;
+const TURNS: u8 = 16;
 
 /// Shows the query and the training images that decided. `picture` gives the texture of the query
 /// (`None`) or of a tile. `hovered` is the piece that was under the pointer in the last frame, and
@@ -98,14 +107,21 @@ pub fn pieces_ui(
     }
     // The one under the pointer is drawn last, over all others.
     let order = (0..recognition.pieces.len()).filter(|i| Some(*i) != hovered).chain(hovered.filter(|i| *i < recognition.pieces.len()));
+    // A number that moved away points to its piece, below all numbers.
+    for i in order.clone() {
+        let (piece, (from, to)) = (&recognition.pieces[i], ends(i));
+        let fade = if hovered.is_some() && hovered != Some(i) { FADED } else { 1.0 };
+        for (at, shown) in [(places[0].at(piece.query), from), (places[piece.tile + 1].at(piece.position), to)] {
+            if at != shown {
+                for (width, colour) in [(3.5, Color32::WHITE), (1.5, theme::tile(piece.tile))] {
+                    ui.painter().line_segment([at, shown], Stroke::new(width, colour.gamma_multiply(fade)));
+                }
+            }
+        }
+    }
     for i in order {
         let (from, to) = ends(i);
-        let piece = &recognition.pieces[i];
-        let colour = theme::tile(piece.tile);
-        // A number that moved away points to its piece.
-        for (at, shown) in [(places[0].at(piece.query), from), (places[piece.tile + 1].at(piece.position), to)] {
-            ui.painter().line_segment([at, shown], Stroke::new(1.5, Color32::WHITE));
-        }
+        let colour = theme::tile(recognition.pieces[i].tile);
         let is_hovered = hovered == Some(i);
         if is_hovered {
             ui.painter().line_segment([from, to], Stroke::new(2.5, colour));
@@ -118,25 +134,35 @@ pub fn pieces_ui(
 }
 
 /// Where the numbers of each piece are put, on the query and on its training image. Numbers that
-/// would cover each other move apart within their picture.
+/// would cover each other move apart within the frame of their picture.
 fn numbers(recognition: &Recognition, places: &[Placed]) -> Vec<(Pos2, Pos2)> {
     let mut taken: Vec<Vec<Pos2>> = vec![Vec::new(); places.len()];
     let mut put = |place: usize, position: [f32; 2]| {
-        let wanted = places[place].at(position);
-        let is_free = |at: &Pos2| taken[place].iter().all(|other| other.distance(*at) >= APART);
-        let around = (1..=3).flat_map(|ring| {
-            (0..8).map(move |turn| wanted + egui::Vec2::angled(turn as f32 * std::f32::consts::FRAC_PI_4) * (APART * ring as f32))
-        });
-        let inside = places[place].rect;
-        let at = std::iter::once(wanted).chain(around.filter(|at| inside.contains(*at))).find(is_free).unwrap_or(wanted);
+        let at = free_place(&taken[place], places[place].at(position), places[place].frame);
         taken[place].push(at);
         at
     };
     recognition.pieces.iter().map(|piece| (put(0, piece.query), put(piece.tile + 1, piece.position))).collect()
 }
 
+/// Where a number is put that is wanted at a place, among numbers that were put before: there, or
+/// as near inside a rectangle as it covers none of them. Where there is no such place it is the one
+/// farthest from all of them.
+pub fn free_place(taken: &[Pos2], wanted: Pos2, inside: Rect) -> Pos2 {
+    let room = |at: &Pos2| taken.iter().map(|other| other.distance(*at)).fold(f32::INFINITY, f32::min);
+    let on_ring = |ring: u8| {
+        let way = |turn: u8| Vec2::angled(f32::from(turn) / f32::from(TURNS) * TAU);
+        (0..TURNS).map(move |turn| wanted + way(turn) * (RING * f32::from(ring)))
+    };
+    let around = (1..=RINGS).flat_map(on_ring).filter(|at| inside.contains(*at));
+    let places = std::iter::once(wanted).chain(around);
+    let free = places.clone().find(|at| room(at) >= APART);
+    free.or_else(|| places.max_by(|a, b| room(a).total_cmp(&room(b)))).unwrap_or(wanted)
+}
+
 /// A picture in its frame: how its own pixels become points of the screen.
 struct Placed {
+    frame: Rect,
     rect: Rect,
     scale: f32,
 }
@@ -162,12 +188,12 @@ fn picture_ui(ui: &Ui, frame: Rect, size: (u32, u32), texture: Option<TextureId>
     if let Some(colour) = colour {
         ui.painter().rect_stroke(frame, CornerRadius::same(4), Stroke::new(2.5, colour), StrokeKind::Inside);
     }
-    Placed { rect, scale: rect.width() / size.0.max(1) as f32 }
+    Placed { frame, rect, scale: rect.width() / size.0.max(1) as f32 }
 }
 
 fn number(ui: &Ui, at: Pos2, number: usize, colour: Color32, is_hovered: bool, others_fade: bool) {
     let radius = if is_hovered { 11.0 } else { 8.5 };
-    let fade = if others_fade && !is_hovered { 0.45 } else { 1.0 };
+    let fade = if others_fade && !is_hovered { FADED } else { 1.0 };
     let painter = ui.painter();
     painter.circle(at, radius, colour.gamma_multiply(fade), Stroke::new(1.5, Color32::WHITE.gamma_multiply(fade)));
     let font = FontId::proportional(if is_hovered { 12.5 } else { 10.5 });
