@@ -124,7 +124,7 @@ fn a_backup_is_restored() {
     world.run(Command::BackUp(backup.clone()));
     world.rest();
     assert!(is_told(&world, "labels, captions and what was learned; image files stay where they are"));
-    assert!(is_told(&world, "holds 1 event; its head is 1:"));
+    assert!(is_told(&world, "holds 1 event; the fingerprint of its history (its head) is 1:"));
     label(&mut world, one, "later");
     let library = world.app().desk().folder().unwrap().to_owned();
     // In the place of the library that is open, as is proposed.

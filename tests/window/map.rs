@@ -73,7 +73,7 @@ fn drag(world: &mut World, line: &[Pos2], modifiers: Modifiers) {
 #[test]
 fn points_are_selected_by_clicks_lasso_and_legend_and_labelled_as_any_selection() {
     let mut world = mapped();
-    assert!(world.shows("12 images") && world.shows("Trustworthiness"));
+    assert!(world.shows("12 images") && world.shows("True neighbours: "));
     let at = point(&world, 3);
     click_at(&mut world, at, Modifiers::NONE);
     assert_eq!(selected(&mut world), [3]);

@@ -25,10 +25,10 @@ use tessera_core::progress::Progress;
 use crate::world::World;
 
 /// Words of texts that differ from run to run or from one machine to another: times, durations,
-/// sizes of files, the head of a history, the folder of settings.
-const CHANGING: [&str; 9] = ["just now", " ago", " ms", "UTC", " kB", " MB", "second", "Kept in ", "history has the head"];
+/// sizes of files, the fingerprint of a history, the folder of settings.
+const CHANGING: [&str; 9] = ["just now", " ago", " ms", "UTC", " kB", " MB", "second", "Kept in ", "Fingerprint of the history"];
 /// Those of them whose length differs, too.
-const MOVING: [&str; 3] = ["history has the head", " kB", " MB"];
+const MOVING: [&str; 3] = ["Fingerprint of the history", " kB", " MB"];
 /// The width of what is left out where they stand is a multiple of this, in points.
 const WIDE: f32 = 480.0;
 /// Pixels that may differ.

@@ -17,7 +17,7 @@ pub(super) fn restore_backup_ui(ui: &mut Ui, panel: &mut Panel<'_>, backup: &Ope
     let holds = &backup.holds;
     ui.add(egui::Label::new(RichText::new(display(&backup.folder)).weak()).truncate());
     let made = format!("{} of history, {}, made {}", count(holds.events, "event"), bytes(holds.bytes), ago(holds.at));
-    ui.label(made).on_hover_text(format!("Its head is {}", holds.head));
+    ui.label(made).on_hover_text(format!("The fingerprint of its history (its head) is {}", holds.head));
     ui.add_space(6.0);
     ui.label("Make this library of it");
     let entered = field_ui(ui, &mut panel.view.draft, "Library", "/home/you/pictures.tessera");

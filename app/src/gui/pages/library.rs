@@ -203,9 +203,9 @@ fn health_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
         if let Some(head) = &health.head {
             ui.horizontal(|ui| {
                 let short: String = head.digest.to_string().chars().take(16).collect();
-                ui.label(format!("After event {} the history has the head {short}…", head.event.0)).on_hover_text(
-                    "It stands for everything that was done. Noted elsewhere, it tells later whether this is still that history: \
-                     tessera check LIBRARY --head HEAD",
+                ui.label(format!("Fingerprint of the history after event {}: {short}…", head.event.0)).on_hover_text(
+                    "The head of the history, which stands for everything that was done. Noted elsewhere, it tells later whether this \
+                     is still that history: tessera check LIBRARY --head HEAD",
                 );
                 if ui.small_button("Copy").on_hover_text(head.to_string()).clicked() {
                     ui.copy_text(head.to_string());

@@ -207,18 +207,18 @@ pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str, room: f32
     let most = reasons.contributions.iter().map(|c| c.value.abs()).fold(f64::MIN_POSITIVE, f64::max);
     let height = 18.0;
     let columns = match ui.available_width() {
-        ..FULL => [60.0, 34.0, 96.0, 40.0, 44.0, 52.0, 40.0],
-        _ => [64.0, 92.0, 120.0, 60.0, 60.0, 60.0, 56.0],
+        ..FULL => [60.0, 34.0, 92.0, 40.0, 54.0, 50.0, 40.0],
+        _ => [64.0, 92.0, 120.0, 60.0, 64.0, 60.0, 56.0],
     };
-    let heads = ["Value", "", "Piece", "Like", "Place", "Weight", "Pair"];
+    let heads = ["Adds", "", "Piece here", "Alike", "Distance", "Weight", "Pair"];
     let hovers = [
-        "What it adds to the score",
+        "What the piece adds to the score (its value): the four numbers at the right together, times the weight of its kind",
         "",
-        "What kind of piece, and where in this image",
-        "How like the two pieces are: 1 is identical",
-        "What lying elsewhere in the image costs",
-        "The learned weight of the piece of the training image",
-        "Bonus where a neighbour comes from the same training image",
+        "A piece of this image (an element): its kind, and how many pixels from the left and from the top it lies",
+        "How alike it and the piece of the training image are (their likeness): 1 is identical",
+        "What is taken off because the two lie at different places of their images: 0 is the same place",
+        "The learned weight of the piece of the training image; 0 where none was learned",
+        "Bonus where a neighbour was matched in the same training image",
     ];
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
@@ -229,7 +229,8 @@ pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str, room: f32
                 response.on_hover_text(hover);
             }
         }
-        ui.add(egui::Label::new(egui::RichText::new("Training image").strong().size(12.0)).truncate());
+        let last = ui.add(egui::Label::new(egui::RichText::new("Training image").strong().size(12.0)).truncate());
+        last.on_hover_text("The training image whose piece it was matched with, and where in it that lies, in pixels");
     });
     ui.spacing_mut().item_spacing.y = 0.0;
     ScrollArea::vertical().id_salt(id).max_height(room).min_scrolled_height(room).auto_shrink([false, true]).show_rows(

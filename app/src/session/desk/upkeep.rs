@@ -214,7 +214,8 @@ pub(super) fn back_up(ctx: &mut Context, to: PathBuf) {
         let report = session.back_up(&folder, &to)?;
         let to = display(&to);
         let words = format!("Backed up to {to}: labels, captions and what was learned; image files stay where they are");
-        let head = note(format!("The backup in {to} holds {}; its head is {}", count(report.events, "event"), report.head));
+        let (events, head) = (count(report.events, "event"), &report.head);
+        let head = note(format!("The backup in {to} holds {events}; the fingerprint of its history (its head) is {head}"));
         Ok(vec![DeskMessage::from(done(words)), DeskMessage::NewNotice(NewNotice::Logged(head))])
     });
 }

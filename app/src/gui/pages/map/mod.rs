@@ -149,8 +149,9 @@ impl MapView {
                 line(ui, RichText::new(words).weak());
             });
         } else if let Some(trust) = map.shown().and_then(|shown| shown.trust).filter(|_| !self.is_by_components) {
-            let hover = "Trustworthiness (Venna and Kaski 2001): 1 where the ten points next to each are its ten most alike images, about 0.5 by chance";
-            ui.label(RichText::new(format!("Trustworthiness {trust:.3}")).weak()).on_hover_text(hover);
+            let hover = "Whether points next to each other are images that look alike, trustworthiness (Venna and Kaski 2001): \
+                         1 where the ten points next to each are its ten most alike images, about 0.5 by chance";
+            ui.label(RichText::new(format!("True neighbours: {trust:.3} of 1")).weak()).on_hover_text(hover);
         }
         if let Some(words) = map.failure() {
             ui.colored_label(ui.visuals().error_fg_color, words);
