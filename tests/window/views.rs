@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use tessera::command::{Command, ImageQuery};
+use tessera::gui::listing::Scope;
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
 use tessera::gui::selection::Selection;
@@ -162,6 +163,21 @@ fn views_with_one_image() {
     picture(1, 40).save(images.path().join("one.png")).unwrap();
     let mut world = World::on(images.path());
     visit_all(&mut world, false);
+}
+
+#[test]
+fn a_library_whose_images_are_gone_says_that_it_has_none() {
+    let images = tempfile::tempdir().unwrap();
+    picture(1, 40).save(images.path().join("one.png")).unwrap();
+    let mut world = World::on(images.path());
+    world.rest();
+    world.harness.state_mut().show(Scope::Untagged);
+    world.step();
+    world.run(Command::Undo);
+    world.until("the import is undone", |app| app.desk().state().is_some_and(|state| state.images().next().is_none()));
+    world.rest();
+    assert!(world.shows("No images yet") && !world.shows("filters"));
+    assert!(world.harness.state_mut().view_mut().shown.scopes.is_empty());
 }
 
 #[test]

@@ -81,6 +81,7 @@ impl Catalogue {
             return Changes::default();
         }
         if !is_same_library {
+            let had_images = self.census.images > 0;
             self.census = Arc::new(Census::new(state, report.map(|report| &**report)));
             self.classes = Arc::new(state.classes().into_iter().map(|(name, _)| name.to_owned()).collect());
             let images = |class: &String| self.census.classes.get(class).copied().unwrap_or(0);
@@ -92,6 +93,10 @@ impl Catalogue {
                 Scope::Below(path) => tree.has(path),
                 _ => true,
             });
+            // With the last image went all that filters were of, but for removed images.
+            if had_images && self.census.images == 0 {
+                self.scopes.retain(|scope| *scope == Scope::Removed && self.census.removed > 0);
+            }
         }
         self.list = Arc::new(list(state, &self.census, &self.scopes, self.sort));
         // An import that was undone leaves records without images.

@@ -114,7 +114,8 @@ fn sample_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 }
 
 fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    let is_filtered = !panel.view.shown.scopes.is_empty();
+    let census = panel.view.shown.census();
+    let is_filtered = !panel.view.shown.scopes.is_empty() && census.images + census.removed > 0;
     let importing = panel.desk.jobs().is_importing();
     match (is_filtered, importing) {
         (true, _) => {
@@ -127,7 +128,11 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
         (false, true) => nothing_ui(ui, "Images are on their way", "They appear here while they are imported"),
         (false, false) => {
-            nothing_ui(ui, "No images yet", "Import a folder: it may hold a folder for each class, or NORB-style names");
+            let words = match census.removed {
+                0 => "Import a folder: it may hold a folder for each class, or NORB-style names",
+                _ => "Removed, at the left, has what was taken out; import a folder to have others",
+            };
+            nothing_ui(ui, if census.removed == 0 { "No images yet" } else { "No images any more" }, words);
             ui.vertical_centered(|ui| {
                 if main_button(ui, "Add folder…").clicked() {
                     panel.act(Action::AddFolder);
