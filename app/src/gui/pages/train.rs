@@ -29,8 +29,8 @@ use crate::session::reports::{against_largest_class, folders_as_objects, told_ap
 
 /// Classes that the matrix has at most: more cannot be read.
 const MATRIX: usize = 20;
-/// The share of the page's width that the column of the matrix takes, and the least width of that of
-/// lists.
+/// The share of the page's width that the column of the matrix takes, and the least width of that
+/// of lists.
 const FOR_MATRIX: f32 = 0.62;
 const LISTS: f32 = 280.0;
 /// The least height of a window that shows the options without being asked, and the share of the
