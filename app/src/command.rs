@@ -13,7 +13,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::bonds::Bond;
 use tessera_core::library::clearance::Clearance;
 use tessera_core::library::clusters::ClusterAim;
-use tessera_core::library::event::{Caption, UserLabel};
+use tessera_core::library::event::{Caption, EventId, UserLabel};
 use tessera_core::library::fork::Side;
 use tessera_core::library::import::ImportOptions;
 use tessera_core::library::looks::Look;
@@ -96,6 +96,10 @@ pub enum Command {
     DeleteClass(String),
     /// Undo the last act.
     Undo,
+    /// Undo the last act; where that takes several images out of the library, it is asked first.
+    UndoByKey,
+    /// Undo the act with this identifier, if it is still the last one.
+    UndoAct(EventId),
     /// Redo the act that was undone last.
     Redo,
     /// Record that an imported folder has moved: where it was, where it is.
@@ -407,6 +411,8 @@ impl Command {
                 | Self::DeleteClass(_)
                 | Self::AllowAgain(..)
                 | Self::Undo
+                | Self::UndoByKey
+                | Self::UndoAct(_)
                 | Self::Redo
                 | Self::LabelFrom(..)
                 | Self::LabelNext(..)

@@ -184,8 +184,9 @@ class Library:
         and folders to leave out. ``labels`` tells what is read as their class: ``"class-folders"``, the
         folder they lie in; ``"folder-paths"``, the path of their folders, as ``birds/wren``;
         ``"norb-names"``, the name of the file; ``"whole-folder"``, the name of the folder itself, for
-        all images; ``"auto"``, names of folders or of files, whichever fits; ``"none"``, nothing. Without ``labels`` a folder that was imported before is read as then, with
-        the same patterns unless others are given, another one as by ``"auto"``."""
+        all images; ``"auto"``, names of folders or of files, whichever fits; ``"none"``, nothing.
+        Without ``labels`` a folder that was imported before is read as then, with the same patterns
+        unless others are given, another one as by ``"auto"``."""
         numbers, failed, layout = self._native.import_folder(Path(folder), labels, list(exclude), teller(self.progress))
         found, imported, unchanged, duplicate, unsupported, _, missing, moved = numbers
         return Imported(found, imported, unchanged, duplicate, unsupported, dict(failed), missing, layout, moved)

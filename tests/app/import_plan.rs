@@ -180,6 +180,29 @@ fn paths_of_folders_are_offered_where_folders_lie_in_folders_and_become_classes(
 }
 
 #[test]
+fn years_tell_no_classes_and_a_folder_may_be_one_class() {
+    let world = World::new();
+    for (i, name) in ["photos/2019/Lake/1.png", "photos/2019/2.png", "photos/2020/3.png", "dogs/4.png", "dogs/5.png"].iter().enumerate() {
+        world.picture(name, i % 2, i as u32, i as u32);
+    }
+    let plan = world.run(["import", "lib.tessera", "photos", "--dry-run", "--json"]).ended(0).object();
+    let folder = &plan["folders"][0];
+    assert_eq!((&folder["labels"], &folder["unlabelled"]), (&json!("none"), &json!(3)), "{plan}");
+    assert!(folder["words"].as_str().unwrap().starts_with("the folders are dates, such as 2019,"), "{plan}");
+    let labels: Vec<&Value> = folder["sources"].as_array().unwrap().iter().map(|source| &source["labels"]).collect();
+    assert_eq!(labels, ["class-folders", "folder-paths", "whole-folder", "none"]);
+    world.run(["import", "lib.tessera", "photos"]).ended(0);
+    world.run(["import", "lib.tessera", "dogs", "--labels", "whole-folder"]).ended(0);
+    // It is looked through again as it was imported.
+    world.picture("dogs/6.png", 0, 9, 9);
+    world.run(["import", "lib.tessera", "dogs"]).ended(0);
+    let found = |class: &str| world.run(["search", "lib.tessera", "--class", class, "--json"]).ended(0).object()["found"].clone();
+    assert_eq!(found("dogs"), 3);
+    world.run(["import", "lib.tessera", "photos", "--labels", "class-folders"]).ended(0);
+    assert_eq!(found("2019"), 2);
+}
+
+#[test]
 fn few_inner_folders_are_said_to_be_objects_and_a_table_that_is_not_read_is_named() {
     let world = World::new();
     let mut captions = "image,caption\n".to_owned();

@@ -60,7 +60,7 @@ impl App {
             Action::BackUp if has_library => self.view.open(Modal::Path(Purpose::BackUp)),
             Action::RestoreBackup => self.view.open(Modal::Path(Purpose::RestoreBackup)),
             Action::BackUp => self.view.toasts.note(NOTHING_OPEN),
-            Action::Undo => self.undo(),
+            Action::Undo => self.run(Command::UndoByKey),
             Action::Redo => self.run(Command::Redo),
             Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             Action::FullScreen => {
@@ -157,16 +157,6 @@ impl App {
                 self.run(Command::Review);
             }
             Action::RenameClass | Action::ColourClass | Action::DeleteClass => self.change_class(action),
-        }
-    }
-
-    /// Undoes the last act; asks first whether a key too many was meant to take an import back.
-    fn undo(&mut self) {
-        let copies = self.desk.near_copies();
-        let last = self.desk.state().filter(|state| copies.undos_first(state) == 0).and_then(|state| state.history().last());
-        match last.filter(|act| act.is_import()) {
-            Some(act) => self.view.open(Modal::UndoImport(act.words.clone())),
-            None => self.run(Command::Undo),
         }
     }
 

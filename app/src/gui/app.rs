@@ -191,6 +191,9 @@ impl App {
         if let Some(backup) = self.desk.take_backup() {
             self.view.open(Modal::RestoreBackup(backup));
         }
+        if let Some(act) = self.desk.take_import_to_undo() {
+            self.view.open(Modal::UndoImport(act));
+        }
         let waits = self.view.modal == Some(Modal::Quit);
         self.has_problem &= waits;
         for notice in self.desk.take_notices() {

@@ -93,7 +93,7 @@ impl Catalogue {
                 Scope::Below(path) => tree.has(path),
                 _ => true,
             });
-            // With the last image went all that filters were of, but for removed images.
+            // Without images only removed ones are left to filter.
             if had_images && self.census.images == 0 {
                 self.scopes.retain(|scope| *scope == Scope::Removed && self.census.removed > 0);
             }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tessera_core::ids::ItemId;
 use tessera_core::library::clearance::Clearance;
 use tessera_core::library::event::UserLabel;
+use tessera_core::library::state::Act;
 
 use super::dialogs::Purpose;
 use crate::command::Written;
@@ -40,8 +41,8 @@ pub enum Modal {
     DeleteClass(String),
     /// A class's colour.
     Colour(String, [u8; 3]),
-    /// The act with these words is to be undone, which took in images.
-    UndoImport(String),
+    /// This act is to be undone, which took in images.
+    UndoImport(Arc<Act>),
     /// Many images are to be labelled by a key.
     LabelMany(Vec<ItemId>, UserLabel),
     /// The copies of all groups are to be removed; whether their files go to the bin of the system.

@@ -140,7 +140,7 @@ pub fn allow_forgotten(library: &Mutex<Library>, folder: &Path, options: &Import
     if forgotten.is_empty() {
         return Ok(0);
     }
-    let data = Dataset::open(folder, &options.open(), progress)?;
+    let data = Dataset::open(folder, &options.open(None, folder), progress)?;
     progress.begin("Looking for what was forgotten", data.items.len() as u64);
     let mut allowed = 0;
     for item in &data.items {

@@ -53,7 +53,7 @@ impl Session {
     /// # Errors
     /// As [`Dataset::open`].
     pub fn shard_sources_of_folder(&self, folder: &Path, open: OpenOptions) -> Result<(Vec<ShardSource>, Vec<Skipped>)> {
-        let data = Dataset::open(folder, &OpenOptions { unlabelled_too: true, ..open }, &self.progress)?;
+        let data = Dataset::open(folder, &OpenOptions { unlabelled_too: true, passes_dates: true, ..open }, &self.progress)?;
         let source = |item: &tessera_core::data::Item| {
             let path = item.path().to_owned();
             let (picture, place) = match &item.source {

@@ -148,6 +148,9 @@ pub struct OpenOptions {
     /// Whether pictures without a class are items too, of class [`UNLABELLED`]; otherwise they are
     /// skipped, and a folder without any class is an error.
     pub unlabelled_too: bool,
+    /// Whether folders whose names are dates tell no classes where labels are looked for by
+    /// [`Labels::Auto`].
+    pub passes_dates: bool,
 }
 
 /// How classes and objects were read from the files of a set.

@@ -15,8 +15,16 @@ const MONTHS: [&str; 12] =
 pub(super) fn is_date(name: &str) -> bool {
     let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let (Some(first), Some((last, before))) = (words.first(), words.split_last()) else { return false };
-    let is_part = |word: &&str| word.len() <= 2 && word.bytes().all(|b| b.is_ascii_digit()) || is_month(word);
-    is_year(first) || is_day(first) || is_year(last) && before.iter().all(is_part) || is_of_camera(name)
+    is_year(first) || is_day(first) || is_year(last) && before.iter().all(|word| is_part_of_date(word)) || is_of_camera(name)
+}
+
+/// Whether a word may be a month or a day, which is told by a year beside it alone.
+///
+/// # Complexity
+/// Linear in the length of the word.
+pub(super) fn is_part_of_date(word: &str) -> bool {
+    let is_number = word.len() <= 2 && matches!(number(word), Some(1..=31));
+    is_number || is_month(word)
 }
 
 fn is_year(word: &str) -> bool {

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use super::dataset::{
     ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, Mask, Masks, OpenOptions, Skipped, UNLABELLED, count, group_name, preview,
 };
-use super::dates::is_date;
+use super::dates::{is_date, is_part_of_date};
 use super::masks;
 use super::names::{self, Choice, Name, NamePattern};
 use super::shot::{Camera, Meta};
@@ -77,21 +77,18 @@ struct Folder {
 enum Plan {
     /// The folder at this level below the root; names of files add the other parts where they
     /// agree.
-    Folders {
-        level: usize,
-    },
+    Folders { level: usize },
     /// The path of the folders from this level below the root on; names of files add the other
     /// parts where they agree with the innermost.
-    Paths {
-        level: usize,
-    },
+    Paths { level: usize },
     /// The category in the name.
     Names,
     /// The name of the folder itself, which all pictures have.
-    Whole {
-        class: String,
+    Whole { class: String },
+    Nowhere {
+        /// The folder whose name is a date, where that is why.
+        date: Option<String>,
     },
-    Nowhere,
 }
 
 /// What a folder holds, before anything is said of classes.
@@ -130,15 +127,15 @@ impl Survey {
             return Err(no_pictures(root, walk));
         }
         let mut choice = names::choose_by(files, Found::name);
-        let plan = match plan(root, options.labels, files, choice.as_ref()) {
-            Err(_) if options.unlabelled_too && options.labels == Labels::Auto => Plan::Nowhere,
+        let plan = match plan(root, options, files, choice.as_ref()) {
+            Err(_) if options.unlabelled_too && options.labels == Labels::Auto => Plan::Nowhere { date: None },
             plan => plan?,
         };
         choice = choice.filter(|choice| match plan {
             Plan::Folders { level } => agrees(choice, files, |folders| folders.get(level)),
             Plan::Paths { .. } => agrees(choice, files, <[Folder]>::last),
             Plan::Names => true,
-            Plan::Whole { .. } | Plan::Nowhere => choice.is_convincing(),
+            Plan::Whole { .. } | Plan::Nowhere { .. } => choice.is_convincing(),
         });
 
         let class_folders: BTreeSet<&str> = match plan {
@@ -185,7 +182,7 @@ impl Survey {
                 Plan::Paths { .. } => ClassesFrom::Paths,
                 Plan::Names => ClassesFrom::Names,
                 Plan::Whole { .. } => ClassesFrom::WholeFolder,
-                Plan::Nowhere => ClassesFrom::Nowhere,
+                Plan::Nowhere { .. } => ClassesFrom::Nowhere,
             },
             pattern: choice.as_ref().map(|choice| choice.pattern.name),
             words: self.words(&plan, choice.as_ref(), &splits, n_classes, pairs, options.camera),
@@ -227,10 +224,10 @@ impl Survey {
             }
             Plan::Names => format!("the names of the files tell the classes ({n_classes})"),
             Plan::Whole { class } => format!("all pictures are of one class, the name of the folder: {class}"),
-            Plan::Nowhere => match date_folder(files) {
-                Some(date) => format!("the folders are dates, such as {date}, and tell no classes; the pictures have no labels"),
-                None => "the pictures have no labels".into(),
-            },
+            Plan::Nowhere { date: Some(date) } => {
+                format!("the folders are dates, such as {date}, and tell no classes; the pictures have no labels")
+            }
+            Plan::Nowhere { date: None } => "the pictures have no labels".into(),
         }];
         if !splits.is_empty() {
             let splits: Vec<&str> = splits.iter().map(String::as_str).collect();
@@ -292,19 +289,24 @@ fn is_split(folder: &str) -> bool {
     SPLITS.contains(&folder.to_lowercase().as_str())
 }
 
-fn plan(root: &Path, labels: Labels, files: &[Found], choice: Option<&Choice>) -> Result<Plan> {
+fn plan(root: &Path, options: &OpenOptions, files: &[Found], choice: Option<&Choice>) -> Result<Plan> {
     let n_in_folders = files.iter().filter(|file| !file.folders.is_empty()).count();
     let agreed = choice.and_then(|choice| (0..4).find(|&level| agrees(choice, files, |folders| folders.get(level))));
     let folders = Plan::Folders { level: agreed.unwrap_or_else(|| class_level(files)) };
-    match labels {
-        Labels::None => Ok(Plan::Nowhere),
+    let date = || date_folder(root, files).filter(|_| options.passes_dates && agreed.is_none());
+    match options.labels {
+        Labels::None => Ok(Plan::Nowhere { date: None }),
         Labels::ClassFolders if n_in_folders > 0 => Ok(folders),
         Labels::FolderPaths if n_in_folders > 0 => Ok(Plan::Paths { level: class_level(files) }),
         Labels::ClassFolders | Labels::FolderPaths => Err(no_classes(root, files, "a folder for each class")),
-        Labels::WholeFolder => match root.file_name().map(text).filter(|name| !is_split(name)) {
-            Some(class) => Ok(Plan::Whole { class }),
-            None => Err(no_classes(root, files, "a folder whose name is a class")),
-        },
+        Labels::WholeFolder => {
+            let name = root.file_name().map(text).unwrap_or_default();
+            if name.is_empty() || is_split(&name) {
+                let found = if name.is_empty() { "one without a name".to_owned() } else { format!("one that is called {name}") };
+                return Err(Error::data(root, "a folder whose name is a class", found, "rename it, or read labels elsewhere"));
+            }
+            Ok(Plan::Whole { class: name })
+        }
         Labels::NorbNames if choice.is_some() => Ok(Plan::Names),
         Labels::NorbNames => Err(no_classes(root, files, "names such as truck_07_3_12_4_lt.png")),
         Labels::Auto => match choice.filter(|choice| choice.is_convincing()) {
@@ -314,7 +316,10 @@ fn plan(root: &Path, labels: Labels, files: &[Found], choice: Option<&Choice>) -
                 Ok(Plan::Names)
             }
             Some(_) if 2 * n_in_folders < files.len() => Ok(Plan::Names),
-            _ if agreed.is_none() && date_folder(files).is_some() => Err(no_classes(root, files, "folders that are classes, not dates")),
+            convincing if date().is_some() => Ok(match convincing {
+                Some(_) => Plan::Names,
+                None => Plan::Nowhere { date: date() },
+            }),
             _ if n_in_folders > 0 && agreed.is_none() && are_tree(files) => Ok(Plan::Paths { level: class_level(files) }),
             _ if n_in_folders > 0 => Ok(folders),
             _ => Err(no_classes(root, files, "a folder for each class, or names such as truck_07_3_12_4_lt.png")),
@@ -359,15 +364,21 @@ fn class_level(files: &[Found]) -> usize {
     if names.len() > 1 && !are_objects { level } else { 0 }
 }
 
-/// The first folder with a date for a name, where at least half of the folders inside those around
-/// all pictures have one, with at least half of the pictures in folders.
-fn date_folder(files: &[Found]) -> Option<&str> {
+/// A folder with a date for a name, where at least half of the folders have one, with at least half
+/// of the pictures in folders: of those that would be classes, or of those inside the folders
+/// around all pictures. Below a year months and days may be bare numbers.
+fn date_folder(root: &Path, files: &[Found]) -> Option<String> {
     let at = |level: usize| files.iter().filter_map(move |file| Some(file.folders.get(level)?.name.as_str()));
     let deepest = files.iter().map(|file| file.folders.len()).max().filter(|depth| *depth > 0)? - 1;
-    let level = (0..deepest).find(|&level| at(level).collect::<BTreeSet<_>>().len() > 1).unwrap_or(deepest);
-    let (names, dates) = (at(level).collect::<BTreeSet<_>>(), at(level).filter(|name| is_date(name)).collect::<BTreeSet<_>>());
-    let dated = at(level).filter(|name| dates.contains(name)).count();
-    dates.first().copied().filter(|_| dates.len() * 2 >= names.len() && dated * 2 >= at(0).count())
+    let inside = (0..deepest).find(|&level| at(level).collect::<BTreeSet<_>>().len() > 1).unwrap_or(deepest);
+    let is_below_year = root.file_name().is_some_and(|name| is_date(&text(name)));
+    [class_level(files), inside].into_iter().find_map(|level| {
+        let names: BTreeSet<&str> = at(level).collect();
+        let is_dated = |name: &str| is_date(name) || is_below_year && level == 0 && is_part_of_date(name);
+        let dates: BTreeSet<&str> = names.iter().copied().filter(|name| is_dated(name)).collect();
+        let dated = at(level).filter(|name| dates.contains(name)).count();
+        dates.first().filter(|_| dates.len() * 2 >= names.len() && dated * 2 >= at(0).count()).map(|name| (*name).to_owned())
+    })
 }
 
 /// Whether the folders are a tree of classes rather than classes with their single objects in them:
@@ -455,7 +466,7 @@ fn label(file: &Found, plan: &Plan, class_folders: &BTreeSet<&str>, name: Option
             Some(name) => Ok(item(class, instance(&name), name.meta)),
             None => Ok(item(class, None, Meta::default())),
         },
-        (Plan::Nowhere, name) => {
+        (Plan::Nowhere { .. }, name) => {
             let group = name.as_ref().and_then(|name| Some(group_name(&name.category, &instance(name)?)));
             Ok(Labelled { group, ..item(UNLABELLED, None, name.map(|name| name.meta).unwrap_or_default()) })
         }

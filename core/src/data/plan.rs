@@ -328,12 +328,10 @@ fn kinds(data: &Dataset) -> Vec<(String, usize)> {
 }
 
 /// The sources that fit, each with what it gives. Names fit where half of them are of one form,
-/// paths of folders where they are other classes than folders of one level, and the name of the
-/// whole folder where nothing else tells classes.
+/// and paths of folders where they are other classes than folders of one level.
 fn sources(survey: &Survey, options: &OpenOptions, progress: &Progress) -> Result<Vec<LabelSource>> {
     let mut out = Vec::new();
     let mut by_folders = None;
-    let auto = survey.dataset(&OpenOptions { labels: Labels::Auto, ..options.clone() })?.layout.classes_from;
     for labels in Labels::ALL.into_iter().filter(|labels| *labels != Labels::Auto) {
         progress.step()?;
         let Ok(data) = survey.dataset(&OpenOptions { labels, ..options.clone() }) else { continue };
@@ -341,9 +339,6 @@ fn sources(survey: &Survey, options: &OpenOptions, progress: &Progress) -> Resul
             Labels::None => 0,
             _ => data.items.iter().filter(|item| data.class_name(item.class) != UNLABELLED).count(),
         };
-        if labels == Labels::WholeFolder && auto != ClassesFrom::Nowhere && options.labels != labels {
-            continue;
-        }
         if labels == Labels::NorbNames && images * 2 < data.items.len() && options.labels != labels {
             continue;
         }

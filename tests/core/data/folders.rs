@@ -104,7 +104,7 @@ fn a_folder_may_be_one_class_by_its_name() {
     assert_eq!(set.layout.classes_from, ClassesFrom::WholeFolder);
     assert!(set.layout.words.contains("of one class, the name of the folder: dogs"), "{}", set.layout.words);
     let error = try_open(&dir.path().join("images"), Labels::WholeFolder).unwrap_err();
-    assert!(error.to_string().contains("a folder whose name is a class"), "{error}");
+    assert!(error.to_string().contains("a folder whose name is a class, found one that is called images"), "{error}");
 }
 
 #[test]
@@ -179,29 +179,54 @@ fn names_add_to_folders_that_agree() {
     assert_eq!(open(disagreeing.path(), Labels::NorbNames).classes, ["car"]);
 }
 
+/// A set as an import opens it.
+fn imported(path: &std::path::Path) -> Dataset {
+    let options = OpenOptions { unlabelled_too: true, passes_dates: true, ..OpenOptions::default() };
+    Dataset::open(path, &options, &Progress::default()).unwrap()
+}
+
 #[test]
-fn folders_that_are_dates_are_no_classes() {
+fn folders_that_are_dates_are_no_classes_of_an_import() {
     let folders = ["2019/Italy/a.jpg", "2019/b.jpg", "2020/Norway/c.jpg", "2020-05 Home/d.jpg", "Screenshots/e.png", "f.jpg"];
-    for wrapper in ["", "My pictures/", "My pictures/Camera/"] {
-        let dir = folder(&folders.map(|name| format!("{wrapper}{name}")).each_ref().map(String::as_str));
-        let error = try_open(dir.path(), Labels::Auto).unwrap_err();
-        assert!(error.to_string().contains("folders that are classes, not dates"), "{error}");
-        let options = OpenOptions { unlabelled_too: true, ..OpenOptions::default() };
-        let set = Dataset::open(dir.path(), &options, &Progress::default()).unwrap();
-        assert_eq!((set.classes.as_slice(), set.layout.classes_from), ([UNLABELLED.to_owned()].as_slice(), ClassesFrom::Nowhere));
+    let within = |folder: &str, names: &[&str]| names.iter().map(|name| format!("{folder}{name}")).collect::<Vec<_>>();
+    let years = ["2019/05/a.jpg", "2019/06/b.jpg"];
+    let trips = ["2019/Italy/a.jpg", "2019/Norway/b.jpg", "2019/c.jpg"];
+    let all = [within("", &folders), within("My pictures/", &folders), within("a/b/", &folders), within("", &years), within("", &trips)];
+    for names in all {
+        let dir = folder(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let set = imported(dir.path());
+        assert_eq!(
+            (set.classes.as_slice(), set.layout.classes_from),
+            ([UNLABELLED.to_owned()].as_slice(), ClassesFrom::Nowhere),
+            "{names:?}"
+        );
         assert!(set.layout.words.contains("the folders are dates, such as 2019,"), "{}", set.layout.words);
     }
+    // Months are dates below a year alone.
+    let months = folder(&["2019/05/a.jpg", "2019/06/b.jpg", "digits/05/a.jpg", "digits/06/b.jpg"]);
+    assert_eq!(imported(&months.path().join("2019")).layout.classes_from, ClassesFrom::Nowhere);
+    assert_eq!(imported(&months.path().join("digits")).classes, ["05", "06"]);
+    // Where they are asked for, and where classes are what a folder is opened for, they are.
     let dir = folder(&folders);
-    assert_eq!(open(dir.path(), Labels::ClassFolders).classes, ["2019", "2020", "2020-05 Home", "Screenshots"]);
+    for labels in [Labels::ClassFolders, Labels::Auto] {
+        assert_eq!(open(dir.path(), labels).classes, ["2019", "2020", "2020-05 Home", "Screenshots"]);
+    }
     // Names that tell objects are read all the same, and classes beside a few dates stay.
-    let named = folder(&["2019/car_07_066_117.jpg", "2019/car_07_066_118.jpg", "2020/cow_07_066_117.jpg", "2020/cow_07_066_118.jpg"]);
-    assert_eq!(open(named.path(), Labels::Auto).classes, ["car", "cow"]);
-    assert_eq!(open(folder(&["cat/1.jpg", "dog/2.jpg", "2019/3.jpg"]).path(), Labels::Auto).classes.len(), 3);
+    for [first, second] in [["car", "cow"], ["car", "car"]] {
+        let names: Vec<String> =
+            (0..8).map(|i| format!("20{}/{}_07_066_{i}.jpg", 19 + i % 2, if i < 4 { first } else { second })).collect();
+        let named = imported(folder(&names.iter().map(String::as_str).collect::<Vec<_>>()).path());
+        assert_eq!((named.classes[0].as_str(), named.layout.classes_from), ("car", ClassesFrom::Names));
+    }
+    let few: Vec<String> = (0..9).map(|i| format!("cat/{i}.jpg")).chain(["2019/a.jpg".into(), "2020/b.jpg".into()]).collect();
+    for names in [few.iter().map(String::as_str).collect::<Vec<_>>(), vec!["cat/1.jpg", "dog/2.jpg", "2019/3.jpg"]] {
+        assert_eq!(imported(folder(&names).path()).classes.len(), 3);
+    }
 }
 
 #[test]
 fn dates_are_told_from_other_names() {
-    let is_date = |name: &str| try_open(folder(&[format!("{name}/1.jpg").as_str()]).path(), Labels::Auto).is_err();
+    let is_date = |name: &str| imported(folder(&[format!("{name}/1.jpg").as_str()]).path()).layout.classes_from == ClassesFrom::Nowhere;
     let dates = ["2019", "1987", "2019-05", "2019_05_12", "2019 Italy", "2019-05-12 Anna's", "20190512", "201905", "20190512_party"];
     let others = ["12.05.2019", "05-2019", "May 2019", "12 sept 2019", "100CANON", "101APPLE", "100_PANA", "102MSDCF"];
     for name in dates.into_iter().chain(others) {

@@ -35,7 +35,10 @@ fn numbered_folders_are_no_classes_where_names_tell_them() {
     assert_eq!(found.classes, [("cow", 15), ("dog", 15), ("pig", 15)].map(|(name, n)| (name.to_owned(), n)));
     assert_eq!(found.kinds, [("png".to_owned(), 90)]);
     let sources: Vec<_> = found.sources.iter().map(|source| (source.labels, source.classes, source.objects, source.images)).collect();
-    assert_eq!(sources, [(Labels::ClassFolders, 3, 0, 45), (Labels::NorbNames, 3, 9, 45), (Labels::None, 0, 9, 0)]);
+    assert_eq!(
+        sources,
+        [(Labels::ClassFolders, 3, 0, 45), (Labels::NorbNames, 3, 9, 45), (Labels::WholeFolder, 1, 0, 45), (Labels::None, 0, 9, 0)]
+    );
     assert_eq!(found.examples.len(), EXAMPLES);
     let map = found.examples.iter().find(|example| example.mask_of.is_some()).expect("a mask");
     assert!(map.path.starts_with(map.mask_of.as_deref().and_then(Path::parent).expect("a folder")) && map.class.is_none());

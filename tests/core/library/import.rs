@@ -328,6 +328,59 @@ fn a_copy_tells_the_class_that_its_original_does_not() {
     taught_anew(&place, library);
 }
 
+/// Files that come and go leave an image the class that one of them tells or told.
+#[test]
+fn a_class_that_a_copy_tells_stays_with_its_image() {
+    let place = Place::new(&["a.png", "cow/2.png", "dog/3.png"]);
+    fs::copy(place.image("a.png"), place.image("cow/1.png")).unwrap();
+    let library = place.open();
+    place.import(&library);
+    let id = at(&library, "a.png").id;
+    let label = || hold(&library).state().image(id).unwrap().label().map(str::to_owned);
+    let import = || (0..2).map(|_| place.import(&library).relabelled).sum::<usize>();
+    assert_eq!(label().as_deref(), Some("cow"));
+    fs::rename(place.image("cow"), place.image("bull")).unwrap();
+    assert_eq!((import(), label().as_deref()), (2, Some("bull")));
+    fs::remove_file(place.image("bull/1.png")).unwrap();
+    assert_eq!((import(), label().as_deref()), (0, Some("bull")));
+    // Where labels are read elsewhere, it has what is read there.
+    imported_with(&library, &place.images(), &ImportOptions { labels: Labels::None, ..ImportOptions::default() });
+    assert_eq!(label(), None);
+    taught_anew(&place, library);
+}
+
+#[test]
+fn copies_in_later_batches_tell_classes_and_contradict_each_other() {
+    let names: Vec<String> = (0..70).map(|i| format!("z/{i}.png")).collect();
+    let place = Place::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    fs::copy(place.image("z/69.png"), place.image("a.png")).unwrap();
+    fs::create_dir(place.image("zz")).unwrap();
+    fs::copy(place.image("z/69.png"), place.image("zz/0.png")).unwrap();
+    let library = place.open();
+    let report = place.import(&library);
+    assert_eq!((counts(&report), report.relabelled), ((70, 0, 2), 0));
+    assert_eq!(at(&library, "a.png").label(), Some("z"));
+    let conflicts: Vec<_> = report.conflicts.iter().map(|conflict| (conflict.class.as_str(), conflict.kept.as_str())).collect();
+    assert_eq!(conflicts, [("zz", "z")]);
+    taught_anew(&place, library);
+}
+
+/// Folders of years that were classes before stay classes, and new ones are none.
+#[test]
+fn classes_that_are_dates_stay_where_they_were_taken_in() {
+    let place = Place::new(&["2019/1.png", "2020/2.png"]);
+    let library = place.open();
+    assert_eq!(place.import(&library).layout, "the folders are dates, such as 2019, and tell no classes; the pictures have no labels");
+    assert!(hold(&library).state().images().all(|image| image.label().is_none()));
+    imported_with(&library, &place.images(), &ImportOptions { labels: Labels::ClassFolders, ..ImportOptions::default() });
+    place.put("2021/3.png", 9);
+    assert_eq!(place.import(&library).relabelled, 0);
+    let labels =
+        |library: &Mutex<Library>| hold(library).state().images().map(|image| image.label().map(str::to_owned)).collect::<Vec<_>>();
+    assert_eq!(labels(&library), ["2019", "2020", "2021"].map(|year| Some(year.to_owned())));
+    taught_anew(&place, library);
+}
+
 #[test]
 fn removed_and_lost_images_stay_as_they_are() {
     let place = Place::new(&["cat/1.png", "cat/2.png"]);

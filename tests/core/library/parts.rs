@@ -145,6 +145,20 @@ fn an_index_and_a_search_by_words_compare_parts_too() {
 }
 
 #[test]
+fn what_is_compared_usually_is_known_before_an_index_is_read() {
+    let (place, library, _) = library();
+    assert!(grow(&library, &Look::Network, &Progress::default()).unwrap());
+    library.into_inner().unwrap().close().unwrap();
+    let library = open_learned(&place);
+    assert_eq!(hold(&library).usual_look(), Look::Network);
+    assert!(hold(&library).looks_due(None).unwrap().is_empty());
+    assert!(hold(&library).look_curve(&Look::Network, 1).is_none(), "it is read when it is needed");
+    assert_eq!(hold(&library).load_looks(&Look::Network, 1).unwrap(), 0);
+    assert!(hold(&library).look_curve(&Look::Network, 1).is_some());
+    assert_eq!(hold(&library).usual_look(), Look::Network);
+}
+
+#[test]
 fn without_learned_features_a_part_is_compared_by_its_appearance() {
     let (_place, library, pictures) = library();
     let (query, _) = part(&pictures[5].1, [20, 20, 56, 56]);

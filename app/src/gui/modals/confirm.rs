@@ -8,6 +8,7 @@ use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
 use tessera_core::library::clearance::Clearance;
 use tessera_core::library::event::UserLabel;
+use tessera_core::library::state::Act;
 
 use crate::command::{Command, Written};
 use crate::gui::panel::Panel;
@@ -37,14 +38,16 @@ pub(super) fn delete_class(class: &str, images: usize) -> Question {
 }
 
 /// Asks whether a key was meant to undo an import, which took in images.
-pub(super) fn undo_import(act: &str) -> Question {
+pub(super) fn undo_import(act: &Act) -> Question {
     Question {
         heading: "Take the import back?".into(),
         words: format!(
-            "This was the last act: {act}. Undone, these images leave the library; their files stay where they are, and Redo              (Ctrl+Shift+Z) brings the images back."
+            "This is the last act: {}. Undone, its images leave the library. Their files stay where they are, and Redo (Ctrl+Shift+Z) \
+             brings the images back with their labels.",
+            act.words
         ),
         verb: "Undo the import",
-        command: Command::Undo,
+        command: Command::UndoAct(act.id),
         by_enter: false,
     }
 }

@@ -176,7 +176,7 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
             Labels::Auto | Labels::None => "Nowhere",
         };
         let mut hover = source.words.clone();
-        if source.labels == chosen && options.labels == Labels::Auto {
+        if source.labels == chosen && options.labels == Labels::Auto && chosen != Labels::None {
             hover.push_str("; chosen because it explains the files best");
         }
         let objects = if source.objects > 0 { format!(", {}", count(source.objects, "object")) } else { String::new() };

@@ -7,8 +7,6 @@ use tessera_core::library::looks::Look;
 use crate::gui::panel::Panel;
 use crate::gui::words::count;
 
-/// The height of a list that drops down, at most.
-pub(super) const LIST: f32 = 400.0;
 /// Why learned features cannot be chosen.
 pub(super) const LEARNED_OFF: &str = "Learned features are off in this library; the page Train turns them on";
 

@@ -9,7 +9,6 @@ use egui::{
 use tessera_core::error::{display, display_name};
 use tessera_core::picture::thumbnail;
 
-use super::looks::LIST;
 use crate::command::{Command, ImageQuery};
 use crate::gui::dialogs::Purpose;
 use crate::gui::modal::Modal;
@@ -17,7 +16,7 @@ use crate::gui::panel::Panel;
 use crate::gui::textures::colour_image;
 use crate::gui::theme;
 use crate::gui::widgets::rows::rows_ui;
-use crate::gui::widgets::{WHOLE, fitted, line_of, nothing_ui};
+use crate::gui::widgets::{DROP_DOWN, WHOLE, fitted, line_of, nothing_ui};
 use crate::gui::words::{count, grouped};
 use crate::job::JobKind;
 use crate::session::desk::recognised_folder::FolderAnswers;
@@ -197,7 +196,7 @@ fn choices_ui(ui: &mut Ui, panel: &mut Panel<'_>, table: &mut FolderTable, all: 
         });
         let words = |kind: Option<&Kind>, n: usize| format!("{} ({})", kind.map_or("All answers", Kind::words), grouped(n));
         let now = table.only.as_ref().map_or(all, |only| counts.get(only).copied().unwrap_or(0));
-        let only = egui::ComboBox::from_id_salt("only").width(220.0).height(LIST);
+        let only = egui::ComboBox::from_id_salt("only").width(220.0).height(DROP_DOWN);
         only.selected_text(words(table.only.as_ref(), now)).show_ui(ui, |ui| {
             ui.selectable_value(&mut table.only, None, words(None, all));
             for (kind, n) in counts {

@@ -351,11 +351,13 @@ fn chosen_words(panel: &Panel<'_>) -> (String, String) {
         learned if learned.recognises => "on",
         _ => "not for the recogniser yet",
     };
+    let is_fitting = kinds != recognising.kinds().setting;
+    let counted = format!("{}{}", kinds.choice.words().0, if is_fitting { " (being fitted)" } else { "" });
     let chosen = [
         (COMPARED, recognising.search().words().0),
         (PIECES, recognising.weights().choice.words().0),
         (SUBJECT, subject_words(kinds.subject).0),
-        (KINDS, kinds.choice.words().0),
+        (KINDS, counted.as_str()),
         (LEARNED, learned),
     ];
     let short = format!("{}; learned features {learned}", chosen[..4].iter().map(|(_, choice)| *choice).collect::<Vec<_>>().join(", "));

@@ -75,6 +75,9 @@ pub fn page_frame(ui: &Ui) -> Frame {
 /// The width below which a window or a page has no room for things side by side.
 pub const NARROW: f32 = 640.0;
 
+/// The height of a list that drops down, at most.
+pub const DROP_DOWN: f32 = 400.0;
+
 /// A panel at a side that is so wide in usual windows, and narrower in narrow ones.
 pub fn side_panel(side: egui::Panel, ui: &Ui, usual: f32, least: f32) -> egui::Panel {
     let window = ui.ctx().content_rect().width();

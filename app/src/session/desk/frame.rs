@@ -2,8 +2,10 @@
 //! that. These are no commands of the user, and none of them waits.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tessera_core::ids::ItemId;
+use tessera_core::library::state::Act;
 use tessera_core::library::suggest::LabelOrder;
 use tessera_core::picture::MemoryBudget;
 
@@ -23,6 +25,11 @@ impl Desk {
     /// The backup that was opened, to be asked where to restore it; once.
     pub fn take_backup(&mut self) -> Option<OpenedBackup> {
         self.parts.opening.take_backup()
+    }
+
+    /// The import that would be undone, to be asked whether that is meant; once.
+    pub fn take_import_to_undo(&mut self) -> Option<Arc<Act>> {
+        self.parts.upkeep.take_import_to_undo()
     }
 
     /// The notices to be shown that have come since the last call.

@@ -148,8 +148,8 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
         (report.cut_off.len(), "of them cut off"),
         (report.unchanged, "unchanged"),
         (report.moved, "moved"),
-        (report.relabelled, "of these with another class by their folders"),
         (report.duplicate - report.moved, "duplicate"),
+        (report.relabelled, "of these images with another class by their folders than before"),
         (report.unsupported, "that are no pictures of a known format"),
         (report.masks.len(), "left out as masks of others"),
         (report.failed.len(), "failed"),
@@ -181,8 +181,8 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
     };
     let words = match report.relabelled {
         0 => words,
-        1 => format!("{words}; 1 image of the library has another class by its folder"),
-        n => format!("{words}; {} images of the library have another class by their folders", grouped(n)),
+        1 => format!("{words}; 1 image of the library has another class by its folder than before"),
+        n => format!("{words}; {} images of the library have another class by their folders than before", grouped(n)),
     };
     let undo = last_act(library).filter(|_| report.imported + report.relabelled > 0);
     let mut messages = state_and(library, Notice { undo, ..Notice::new(words, Tone::Done) });

@@ -39,9 +39,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use tessera_core::library::FirstImages;
 use tessera_core::library::import::ImportOptions;
 use tessera_core::library::state::State;
+use tessera_core::library::{FirstImages, Library};
 
 use super::Session;
 use crate::command::{Command, Written};
@@ -182,11 +182,13 @@ impl Desk {
             Command::AllowAgain(image, class) => ctx.act(move |library| library.reject(&[image], &class, false)),
             Command::RejectGuess(images, word) => ctx.act(move |library| library.reject_guess(&images, &word, true)),
             Command::Confirm(image, not) => ctx.act(move |library| library.confirm(image, &not)),
-            Command::Undo => {
-                if !parts.near_copies.undo(ctx) {
-                    undo(ctx);
-                }
-            }
+            Command::Undo | Command::UndoByKey if parts.near_copies.undo(ctx) => {}
+            Command::Undo => undo(ctx, |_| None),
+            Command::UndoByKey => undo(ctx, ask_before_import),
+            Command::UndoAct(act) => undo(ctx, move |library| {
+                let is_last = library.state().history().last().is_some_and(|last| last.id == act);
+                (!is_last).then(|| note("Something else was done meanwhile: nothing was undone").into())
+            }),
             Command::Redo => redo(ctx),
             Command::Search(text) => parts.searching.search(ctx, text),
             Command::SortHits => parts.searching.search_again(ctx),
@@ -390,11 +392,20 @@ impl From<()> for Message {
 /// What is said instead of taking back a part of an import.
 const NOT_WHOLE: &str = "The import is under way: stop it or let it end, and undo takes back all of it";
 
-/// Undoes the last act.
-fn undo(ctx: &mut Context) {
+/// The question whether the last act, an import of several images, is to be undone.
+fn ask_before_import(library: &Library) -> Option<Message> {
+    let last = library.state().history().last().filter(|act| act.takes_in_several() && library.read_only().is_none());
+    last.map(|act| upkeep::Message::AskBeforeUndo(Arc::clone(act)).into())
+}
+
+/// Undoes the last act, unless something is to be told instead.
+fn undo(ctx: &mut Context, instead: impl FnOnce(&Library) -> Option<Message> + Send + 'static) {
     ctx.with_library(|_, library| {
         if library.is_last_act_under_way() {
             return vec![note(NOT_WHOLE).into()];
+        }
+        if let Some(told) = instead(library) {
+            return vec![told];
         }
         let before = library.state().clone();
         let mut is_with_files = false;

@@ -11,6 +11,7 @@ use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::health::{Health, InMemory, SkippedFile};
 use tessera_core::library::import::{DUPLICATE, FailedFile, TableRead};
+use tessera_core::library::state::Act;
 use tessera_core::plural::count;
 
 use super::super::file_report;
@@ -41,6 +42,8 @@ pub struct Upkeep {
     left_out: BTreeMap<PathBuf, Vec<SkippedFile>>,
     /// What was not taken in, by reason and then by path.
     not_taken_in: Vec<SkippedFile>,
+    /// The import that would be undone, until it is asked whether that is meant.
+    import_to_undo: Option<Arc<Act>>,
 }
 
 /// News of the library's upkeep.
@@ -55,6 +58,8 @@ pub(super) enum Message {
     Names(PathBuf, Vec<SkippedFile>),
     /// Images were forgotten: no list may name them any more.
     Forgotten,
+    /// The last act took in several images: it is undone only after a question.
+    AskBeforeUndo(Arc<Act>),
 }
 
 impl Part for Upkeep {
@@ -75,6 +80,7 @@ impl Part for Upkeep {
                 }
             }
             Message::Memory(memory) => self.memory = Some(memory),
+            Message::AskBeforeUndo(act) => self.import_to_undo = Some(act),
             Message::Forgotten => {
                 (self.left_out, self.names) = (BTreeMap::new(), BTreeMap::new());
                 self.sort();
@@ -108,6 +114,11 @@ impl Upkeep {
             ctx.with_library(|_, library| Message::Memory(library.in_memory()));
         }
         self.is_watched = is_watched;
+    }
+
+    /// The import that would be undone; once.
+    pub(super) fn take_import_to_undo(&mut self) -> Option<Arc<Act>> {
+        self.import_to_undo.take()
     }
 
     /// What was in memory of the library when its page was turned to.

@@ -20,7 +20,7 @@ const IMPORTED: &str = "Imported ";
 
 impl Act {
     /// Whether it took in several images, which leave the library when it is undone.
-    pub fn is_import(&self) -> bool {
+    pub fn takes_in_several(&self) -> bool {
         self.words.strip_prefix(IMPORTED).is_some_and(|words| !words.starts_with("1 "))
     }
 }
@@ -34,8 +34,10 @@ pub(super) struct Run {
     pub(super) act: Option<EventId>,
     pub(super) in_act: usize,
     pub(super) reads_words: bool,
-    /// The first identifier that no image had before the import.
-    pub(super) first_new: u32,
+    /// The library before the import, and the images in it that have another class by their folders
+    /// since.
+    pub(super) before: State,
+    pub(super) relabelled: BTreeSet<ItemId>,
     pub(super) report: Imported,
 }
 
@@ -61,10 +63,10 @@ impl Batch {
         })
     }
 
-    /// Gives an image the word of a copy of its file, where that tells a class and its own does
-    /// not. Returns whether it does; `known` is its word before these changes, if it is in the
-    /// library.
-    fn complete_word(&mut self, id: ItemId, known: Option<&FolderWord>, word: FolderWord) -> bool {
+    /// Gives an image the word of a copy of its file in the place of its own, where only that of
+    /// the copy tells a class. Returns whether it does; `known` is its word before these changes,
+    /// if it is in the library.
+    fn take_word_of_copy(&mut self, id: ItemId, known: Option<&FolderWord>, word: FolderWord) -> bool {
         let own = self.word_of(id);
         let is_told = own.as_deref().or(known).is_none_or(|own| own.label.is_some());
         if is_told || word.label.is_none() {
@@ -147,6 +149,12 @@ impl Run {
         (Place { root, path, hash, bytes: file.bytes, modified: file.modified, here: true }, before)
     }
 
+    /// Counts an image that has another class by its folder, if it was in the library before.
+    fn note_relabelled(&mut self, id: ItemId) {
+        let was_there = self.before.image(id).is_some_and(|image| image.content.is_some());
+        self.report.relabelled += usize::from(was_there && self.relabelled.insert(id));
+    }
+
     /// Notes that a file has the bytes of an image, of which `first` is a file; `word` is what the
     /// folder of that one says, where the image keeps it.
     fn note_copy(&mut self, file: &NewFile, first: Option<PathBuf>, word: Option<&FolderWord>, state: &State) {
@@ -185,16 +193,19 @@ impl Run {
                         false => image.places.iter().filter(|other| other.hash == hash).min_by_key(|other| !other.here),
                     };
                     let first = first.map(|other| state.full_path(other));
-                    self.note_copy(file, first, (!moved).then_some(&image.folder), state);
+                    let word = batch.word_of(image.id).map_or(&image.folder, |word| word);
+                    self.note_copy(file, first, (!moved).then_some(word), state);
                 }
             }
             let word = state.understood(&file.word);
             if self.reads_words && is_moved && image.folder != word {
-                self.report.relabelled += usize::from(image.folder.label != word.label);
+                if image.folder.label != word.label {
+                    self.note_relabelled(image.id);
+                }
                 batch.classes.extend(word.label.clone());
                 batch.changes.push(Change::Image(image.id, Field::Folder(Swap(image.folder.clone(), word))));
-            } else if self.reads_words && batch.complete_word(image.id, Some(&image.folder), word) {
-                self.report.relabelled += usize::from(image.id.0 < self.first_new);
+            } else if self.reads_words && batch.take_word_of_copy(image.id, Some(&image.folder), word) {
+                self.note_relabelled(image.id);
             }
             places.push((image.id, place, before));
         }
@@ -217,7 +228,10 @@ impl Run {
                     let first = batch.places.iter().find(|(other, ..)| *other == id).map(|(_, place, _)| state.full_path(place));
                     self.note_copy(file, first, batch.word_of(id).as_deref(), state);
                 }
-                batch.complete_word(id, None, state.understood(&file.word));
+                let known = state.image(id).map(|image| &image.folder);
+                if batch.take_word_of_copy(id, known, state.understood(&file.word)) {
+                    self.note_relabelled(id);
+                }
                 batch.places.push((id, place, before));
                 continue;
             }

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::Library;
 use super::draft::Draft;
 use super::event::{Change, EventId, EventKind, Field, FolderWord, RootId, Swap};
-use super::state::{Place, Root, State};
+use super::state::{Image, Place, Root, State};
 use super::store::Store;
 use crate::data::plan::ImportPlan;
 use crate::data::tables::beside;
@@ -66,12 +66,17 @@ impl ImportOptions {
         Self { labels: labels.unwrap_or_default(), exclude: root.exclude.clone(), masks: masks.unwrap_or_default() }
     }
 
-    /// Those that the folder with this canonical path was imported with, or else one of its name
-    /// that is not where it was, which may have moved here; `None` where there is neither.
+    /// The root with this canonical path, or else one of its name that is not where it was, which
+    /// may have moved here; `None` where there is neither.
+    fn root_of<'a>(state: &'a State, folder: &Path) -> Option<(RootId, &'a Root)> {
+        let folders = || state.roots().filter(|(_, root)| !root.is_of_files());
+        let moved = || folders().find(|(_, root)| root.path.file_name() == folder.file_name() && !root.path.is_dir());
+        folders().find(|(_, root)| root.path == folder).or_else(moved)
+    }
+
+    /// Those that a folder was imported with, by its canonical path.
     fn of_folder(state: &State, folder: &Path) -> Option<Self> {
-        let folders = || state.roots().map(|(_, root)| root).filter(|root| !root.is_of_files());
-        let moved = || folders().find(|root| root.path.file_name() == folder.file_name() && !root.path.is_dir());
-        folders().find(|root| root.path == folder).or_else(moved).map(Self::of)
+        Self::root_of(state, folder).map(|(_, root)| Self::of(root))
     }
 
     /// Those to propose for a folder: as it was imported with before; without labels where the
@@ -107,10 +112,18 @@ impl ImportOptions {
         Root { path: folder.to_owned(), labels, exclude: self.exclude.clone() }
     }
 
-    /// How an import opens a folder.
-    pub fn open(&self) -> OpenOptions {
+    /// How an import opens a folder, by its canonical path. Folders that are dates tell no classes,
+    /// but where images of the library have classes from this folder already: they keep them.
+    /// O(images).
+    pub fn open(&self, state: Option<&State>, folder: &Path) -> OpenOptions {
         let (labels, exclude, masks) = (self.labels, self.exclude.clone(), self.masks);
-        OpenOptions { labels, exclude, masks, unlabelled_too: true, ..OpenOptions::default() }
+        let has_class = |(id, _): (RootId, &Root)| {
+            let is_of_it = |image: &Arc<Image>| image.folder.label.is_some() && image.places.iter().all(|place| place.root == id);
+            state.is_some_and(|state| state.images().any(is_of_it))
+        };
+        let root = state.and_then(|state| Self::root_of(state, folder));
+        let passes_dates = labels == Labels::Auto && !root.is_some_and(has_class);
+        OpenOptions { labels, exclude, masks, unlabelled_too: true, passes_dates, ..OpenOptions::default() }
     }
 }
 
@@ -136,7 +149,7 @@ pub fn plan(state: Option<&State>, folder: &Path, options: &ImportOptions, progr
         taken_in.flat_map(|image| image.files()).map(|place| state.full_path(place)).collect()
     };
     let known: HashSet<PathBuf> = state.into_iter().flat_map(places).collect();
-    ImportPlan::of(&folder, &options.open(), &|path| known.contains(path), progress)
+    ImportPlan::of(&folder, &options.open(state, &folder), &|path| known.contains(path), progress)
 }
 
 /// The name of the fact in the store that tells how far the import of a root came: one of those
@@ -215,14 +228,18 @@ fn run(
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let is_of_files = |(_, root): (RootId, &Root)| root.path == folder && root.is_of_files();
     let only_known = options.exclude == [ALL] && hold(library).state().roots().any(is_of_files);
+    let state = hold(library).state().clone();
+    let opened = options.open(Some(&state), &folder);
     let (files, mut report) =
-        if only_known { (known_files(hold(library).state(), &folder), Imported::default()) } else { files_in(&folder, options, progress)? };
+        if only_known { (known_files(hold(library).state(), &folder), Imported::default()) } else { files_in(&folder, &opened, progress)? };
     report.found += files.len();
 
-    let (root, decoder, state) = {
+    let (root, decoder, state, is_as_before) = {
         let mut library = hold(library);
+        let labels = options.root(&folder).labels;
+        let is_as_before = library.state().roots().any(|(_, root)| root.path == folder && root.labels == labels);
         let root = root_for(&mut library, &folder, options)?;
-        (root, Arc::clone(library.decoder()), library.state().clone())
+        (root, Arc::clone(library.decoder()), library.state().clone(), is_as_before)
     };
     let deaths = decoder.deaths();
     let known = Known::of(&state);
@@ -239,14 +256,14 @@ fn run(
             Err(error) => report.failed.push(FailedFile::new(path, &error)),
         }
     }
-    let act = if reads_words && !only_known {
+    let (act, relabelled) = if reads_words && !only_known {
         let mut held = hold(library);
-        let (act, relabelled) = read_words_again(&mut held, &folder, unchanged)?;
-        report.relabelled = relabelled;
+        let (act, relabelled) = read_words_again(&mut held, &folder, unchanged, is_as_before)?;
+        report.relabelled = relabelled.len();
         under_way.tell(&mut held, act);
-        act
+        (act, relabelled)
     } else {
-        None
+        (None, BTreeSet::new())
     };
     mark_missing(&mut hold(library), &folder, &files.iter().map(|(path, _)| path.as_path()).collect())?;
 
@@ -255,8 +272,7 @@ fn run(
         hold(library).store().set_fact(&importing(root), UNDER_WAY)?;
     }
     progress.begin("Importing", work.len() as u64);
-    let first_new = state.next_image;
-    let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, first_new, report };
+    let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, before: state, relabelled, report };
     for batch in work.chunks(BATCH) {
         let (state, watch, extraction) = {
             let held = hold(library);
@@ -340,8 +356,8 @@ pub(super) fn learn_found(library: &Mutex<Library>, progress: &Progress) -> Resu
 }
 
 /// The image files below a folder with what their folders and names say, and what is left out.
-fn files_in(folder: &Path, options: &ImportOptions, progress: &Progress) -> Result<(Vec<(PathBuf, FolderWord)>, Imported)> {
-    let data = Dataset::open(folder, &options.open(), progress)?;
+fn files_in(folder: &Path, options: &OpenOptions, progress: &Progress) -> Result<(Vec<(PathBuf, FolderWord)>, Imported)> {
+    let data = Dataset::open(folder, options, progress)?;
     let mut report = Imported { layout: data.layout.words.clone(), ..Imported::default() };
     for skipped in &data.skipped {
         report.found += 1;
@@ -397,11 +413,17 @@ fn root_for(library: &mut Library, folder: &Path, options: &ImportOptions) -> Re
 
 /// Updates what folders and names say of files that have not changed, as the first event of the
 /// import's act. Only when a whole root is imported: the names of a folder inside it would be
-/// understood in another way.
-fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &Path, FolderWord)>) -> Result<(Option<EventId>, usize)> {
+/// understood in another way. `is_as_before` says whether labels are read where they were read
+/// before. Returns the act, and the images that have another class since.
+fn read_words_again(
+    library: &mut Library,
+    folder: &Path,
+    files: Vec<(ItemId, &Path, FolderWord)>,
+    is_as_before: bool,
+) -> Result<(Option<EventId>, BTreeSet<ItemId>)> {
     let state = library.state();
     if state.roots().all(|(_, root)| root.path != folder) {
-        return Ok((None, 0));
+        return Ok((None, BTreeSet::new()));
     }
     let mut said: BTreeMap<ItemId, Vec<(&Path, FolderWord)>> = BTreeMap::new();
     for (id, path, word) in files {
@@ -409,23 +431,29 @@ fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &P
     }
     let mut changes = Vec::new();
     let mut classes = BTreeSet::new();
-    let mut relabelled = 0;
+    let mut relabelled = BTreeSet::new();
     for (id, words) in said {
         let Some(image) = state.image(id).filter(|image| image.content.is_some()) else { continue };
         // An image in several folders keeps what it has as long as one of them may say so: a copy
         // changes nothing, but for a class where there is none. Otherwise it has what the first of
-        // them says.
+        // them says that tells a class. A class that a file told which is gone stays, as long as
+        // labels are read where they were.
+        let has_class = |word: &FolderWord| word.label.is_some();
         let is_elsewhere = image.files().count() > words.len();
         let may_stay = is_elsewhere || words.iter().any(|(_, word)| *word == image.folder);
-        let has_class = |word: &FolderWord| word.label.is_some();
         if may_stay && (has_class(&image.folder) || !words.iter().any(|(_, word)| has_class(word))) {
             continue;
         }
-        let with_class = words.iter().find(|(_, word)| has_class(word)).filter(|_| may_stay);
-        let first = || words.iter().find(|(path, _)| state.path_of(image).as_deref() == Some(path));
-        if let Some((_, word)) = with_class.or_else(first).cloned() {
+        let first = words.iter().find(|(path, _)| state.path_of(image).as_deref() == Some(path));
+        let told = first.filter(|(_, word)| has_class(word)).or_else(|| words.iter().find(|(_, word)| has_class(word)));
+        if is_as_before && told.is_none() && has_class(&image.folder) && image.places.iter().any(|place| !place.here) {
+            continue;
+        }
+        if let Some((_, word)) = told.or(first).cloned() {
             classes.extend(word.label.clone());
-            relabelled += usize::from(word.label != image.folder.label);
+            if word.label != image.folder.label {
+                relabelled.insert(id);
+            }
             changes.push(Change::Image(id, Field::Folder(Swap(image.folder.clone(), word))));
         }
     }

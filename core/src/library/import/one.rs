@@ -1,5 +1,6 @@
 //! Taking in one image file with its label, as one act; nothing else of its folder comes with it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -109,8 +110,8 @@ fn admit(library: &mut Library, new: &NewFile, found: Look) -> Result<(ItemId, O
     };
     let root = root_of(library, &new.path, &folder)?;
     let known = Known::of(library.state());
-    let first_new = library.state().next_image;
-    let mut run = Run { root, folder, known, act: None, in_act: 0, reads_words: false, first_new, report: Imported::default() };
+    let (before, relabelled) = (library.state().clone(), BTreeSet::new());
+    let mut run = Run { root, folder, known, act: None, in_act: 0, reads_words: false, before, relabelled, report: Imported::default() };
     run.admit(library, vec![(new, found)])?;
     let image = hash.and_then(|hash| run.known.by_hash.get(&hash).copied());
     let forgotten = || Error::data(&new.path, "an image that may be taken in", "one that was forgotten meanwhile", "choose another");

@@ -9,7 +9,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::looks::Look;
 use tessera_core::text::words_at;
 
-use super::super::looks::{LEARNED_OFF, LIST, LookChoice, look_choices};
+use super::super::looks::{LEARNED_OFF, LookChoice, look_choices};
 use super::images::filters_ui;
 use super::menu::image_menu_ui;
 use crate::command::Command;
@@ -22,7 +22,7 @@ use crate::gui::selection::Selection;
 use crate::gui::theme;
 use crate::gui::view::Viewer;
 use crate::gui::widgets::grid::{Cell, pick_clicked, tiles_ui};
-use crate::gui::widgets::{WHOLE, class_line, fitted, main_button, nothing_ui, one_line};
+use crate::gui::widgets::{DROP_DOWN, WHOLE, class_line, fitted, main_button, nothing_ui, one_line};
 use crate::gui::words::{count, grouped};
 use crate::session::desk::view::Hits;
 use crate::session::search::{Engine, SearchHit};
@@ -202,7 +202,7 @@ fn like_by_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits, is_of_library: bo
     let chosen = hits.by.clone();
     let all = look_choices(panel, &hits.sets);
     let shown = all.iter().find(|choice| choice.look == chosen).map_or("Usual", |choice| &choice.name).to_owned();
-    let combo = ComboBox::from_id_salt("like by").selected_text(format!("by {shown}")).width(170.0).height(LIST);
+    let combo = ComboBox::from_id_salt("like by").selected_text(format!("by {shown}")).width(170.0).height(DROP_DOWN);
     let response = combo.show_ui(ui, |ui| {
         for LookChoice { look, name, hover, is_there } in all {
             let (is_there, why) = match look {

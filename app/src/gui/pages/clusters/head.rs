@@ -8,12 +8,12 @@ use tessera_core::library::clusters::{ClusterAim, unused};
 use tessera_core::library::looks::Look;
 use tessera_core::plural::listed;
 
-use super::super::looks::{LEARNED_OFF, LIST, LookChoice, look_choices};
+use super::super::looks::{LEARNED_OFF, LookChoice, look_choices};
 use super::{Chosen, ClustersView, Wish, merge, name, split};
 use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::Panel;
-use crate::gui::widgets::{line, main_button};
+use crate::gui::widgets::{DROP_DOWN, line, main_button};
 use crate::gui::words::{self, count};
 use crate::job::JobKind;
 use crate::session::clusters::NOT_FOLLOWED;
@@ -152,7 +152,7 @@ fn wish_ui(ui: &mut Ui, panel: &Panel<'_>, wish: &mut Wish) -> bool {
     let chosen = all.iter().find(|choice| choice.look == wish.look && choice.is_there).or(all.first());
     let shown = chosen.map(|choice| choice.name.clone()).unwrap_or_default();
     ui.label("Compare by");
-    let combo = ComboBox::from_id_salt("clusters by").selected_text(&shown).width(200.0).height(LIST);
+    let combo = ComboBox::from_id_salt("clusters by").selected_text(&shown).width(200.0).height(DROP_DOWN);
     let response = combo.show_ui(ui, |ui| {
         for LookChoice { look, name, hover, is_there } in &all {
             let button = ui.add_enabled(*is_there, Button::selectable(wish.look == *look, name));
