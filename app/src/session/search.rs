@@ -118,6 +118,12 @@ impl Session {
     }
 }
 
+/// The words of a search that nothing has, each with the one that it is read as.
+pub fn corrections(answer: &SearchAnswer) -> Vec<(String, String)> {
+    let corrected = answer.asked.iter().filter(|one| one.is_corrected());
+    corrected.map(|one| (one.written.clone(), one.readings[0].word.clone())).collect()
+}
+
 /// What was probably meant by the text of a search: the same with each word that nothing has, or
 /// that is there much more often spelled nearly so, replaced by the likeliest one; `None` where
 /// there is no such word.

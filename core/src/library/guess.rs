@@ -23,9 +23,12 @@ const LEAST: f64 = 0.02;
 /// caption has gives more, unless nearly all captions have it.
 const WEIGHT: f64 = 0.05;
 
-/// Letters from which on a noun may be meant by a word with two errors: nothing else speaks for it,
-/// and shorter ones are often near another (a glider is no spider).
+/// Letters from which on a noun may be meant by a word with two errors, or with another letter in
+/// the place of one: nothing else speaks for it, and shorter words are often near another one (a
+/// glider is no spider, a beach no bench).
 const LONG: usize = 7;
+/// Letters from which on a noun may be meant by a word with a letter more or less.
+const SHORT: usize = 4;
 
 /// A word that is guessed for an image.
 #[derive(Clone, Debug, PartialEq)]
@@ -311,7 +314,7 @@ impl OtherWords for Guessable<'_> {
     /// here. O(nouns + images).
     fn near(&self, word: &str) -> Vec<NearWord> {
         let mut near = SPELLED.near(word, 1);
-        near.retain(|near| near.errors <= 1 || word.chars().count() >= LONG);
+        near.retain(|near| is_likely(word, near));
         if near.is_empty() {
             return near;
         }
@@ -324,6 +327,17 @@ impl OtherWords for Guessable<'_> {
         near.sort_by_key(|near| std::cmp::Reverse(near.texts));
         near
     }
+}
+
+/// Whether a noun may well be meant by a word that nothing has.
+fn is_likely(word: &str, near: &NearWord) -> bool {
+    let [mut written, mut meant] = [word, &near.word].map(|word| word.chars().collect::<Vec<char>>());
+    let has_another_length = written.len() != meant.len();
+    let length = written.len();
+    written.sort_unstable();
+    meant.sort_unstable();
+    let is_swapped = written == meant;
+    near.errors <= 1 && (is_swapped || has_another_length && length >= SHORT) || length >= LONG
 }
 
 fn guessed(library: &Library, image: &Image, nouns: &[Noun<'_>], n_words: usize) -> Vec<GuessedWord> {

@@ -72,6 +72,12 @@ fn misspelled_nouns_are_guessed() {
         assert!(read.hits.iter().zip(&right).all(|(read, right)| (read.image, read.score) == (right.image, right.score)));
     }
     assert!(tried > 0);
+    // A short word with another letter is another word: a beach is no bench.
+    for short in often.iter().filter_map(last).filter(|last| (4..=6).contains(&last.len())) {
+        let other = format!("q{}", &short[1..]);
+        let read = answer(&hold(&library), &LibraryQuery::words(TextQuery::parse(&other), 10));
+        assert!(!read.asked[0].is_corrected(), "{other} is read as {:?}", read.asked[0].readings);
+    }
     assert!(found(&library, "qwrtzpsdfg").is_empty(), "nothing is like it");
 }
 

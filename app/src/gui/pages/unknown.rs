@@ -56,11 +56,16 @@ pub(super) fn unknown_ui(ui: &mut Ui, panel: &mut Panel<'_>, report: &Report) {
     reset_ui(ui, panel);
 }
 
-/// Takes the chosen bar back, which holds for all libraries.
+/// Takes the chosen bar back.
 fn reset_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let hover = "The bar that answers 95 % of the images of known classes, where that finds others";
-    if panel.settings.answered.is_some() && ui.button("As it was found").on_hover_text(hover).clicked() {
-        panel.settings.answered = None;
+    if panel.settings.answered.is_some() {
+        ui.horizontal_wrapped(|ui| {
+            if ui.button("As it was found").on_hover_text(hover).clicked() {
+                panel.settings.answered = None;
+            }
+            ui.label(RichText::new("The share that you chose holds for all libraries.").small().weak());
+        });
     }
 }
 

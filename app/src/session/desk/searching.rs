@@ -15,7 +15,7 @@ use tessera_core::{Error, Result};
 
 use super::super::Session;
 use super::super::reference::{ReferenceImage, load_all};
-use super::super::search::{Engine, Found, SearchAnswer, SearchHit, SearchRequest, did_you_mean};
+use super::super::search::{Engine, Found, SearchAnswer, SearchHit, SearchRequest, corrections, did_you_mean};
 use super::super::why::Why;
 use super::Message as DeskMessage;
 use super::context::{Context, Event};
@@ -276,6 +276,7 @@ impl Searching {
             let is_guessed = |word: &String| wanted.engine == Engine::Memory && guessed.contains(word) && !answer.found.is_empty();
             unknown.retain(|word| !in_other_forms.iter().any(|(other, _)| other == word) && !is_guessed(word));
             let did_you_mean = did_you_mean(&text, &answer).filter(|_| wanted.engine == Engine::Memory);
+            let corrections = corrections(&answer);
             let often_seen = if unseen == 0 { session.often_seen(library, &wanted, &answer) } else { Vec::new() };
             let completions = session.complete(library, &text, COMPLETIONS);
             let SearchRequest { like, by, engine, .. } = wanted;
@@ -296,6 +297,7 @@ impl Searching {
                 found: Arc::new(answer.found),
                 hits: answer.hits,
                 did_you_mean,
+                corrections,
                 often_seen,
                 readings,
                 completions,

@@ -99,6 +99,8 @@ pub struct Hits {
     pub hits: Vec<SearchHit>,
     /// What was probably meant, where a word is in no text.
     pub did_you_mean: Option<String>,
+    /// Words of the query that nothing has, each with the one that it is read as.
+    pub corrections: Vec<(String, String)>,
     /// Where nothing answers, words of what the network sees in many images.
     pub often_seen: Vec<String>,
     /// All words that the words of the query are read as, which are marked in texts.

@@ -144,6 +144,11 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         if !query.is_empty() && hits.memories > 0 {
             ui.label(RichText::new(format!("among {}", count(hits.memories, "caption"))).weak());
         }
+        if !hits.corrections.is_empty() && !hits.images.is_empty() {
+            let read = |(written, word): &(String, String)| format!("Nothing has “{written}”: these are for “{word}”");
+            let words: Vec<String> = hits.corrections.iter().map(read).collect();
+            ui.colored_label(ui.visuals().warn_fg_color, words.join("; "));
+        }
         if !hits.unknown.is_empty() {
             let words = format!("No caption, class or name has: {}", hits.unknown.join(", "));
             ui.colored_label(ui.visuals().warn_fg_color, words);

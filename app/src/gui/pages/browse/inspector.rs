@@ -117,7 +117,9 @@ fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
 fn prediction_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
     heading(ui, "Recogniser");
     let census = panel.view.shown.census();
-    match census.predictions.get(&image.id) {
+    // A class that is gone is no answer any more.
+    let is_there = |class: &str| panel.state().is_some_and(|state| state.class(class).is_some());
+    match census.predictions.get(&image.id).filter(|prediction| is_there(&prediction.class)) {
         Some(prediction) => {
             let colour = if prediction.wrong { ui.visuals().error_fg_color } else { theme::good(ui) };
             let words = format!("{} ({:.0} % sure)", prediction.class, 100.0 * prediction.confidence);

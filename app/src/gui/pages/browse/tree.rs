@@ -16,11 +16,13 @@ use crate::gui::listing::{Census, Scope};
 use crate::gui::modal::Modal;
 use crate::gui::panel::Panel;
 use crate::gui::theme;
-use crate::gui::widgets::one_line;
 use crate::gui::widgets::rows::rows_ui;
+use crate::gui::widgets::{class_words, one_line};
 use crate::gui::words::{self, grouped};
 use crate::session::class_tree::{ClassRow, ClassTree, NameFilter};
 
+/// The width of a class's name in its menu, at most.
+const MENU: f32 = 220.0;
 /// The height of an entry.
 const ROW: f32 = 24.0;
 /// The width by which an entry stands to the right of that above it.
@@ -277,6 +279,8 @@ fn classes_head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 
 fn class_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, class: &str) {
     let selected = panel.view.selection.ids();
+    let short = class_words(ui, class, MENU);
+    ui.label(RichText::new(short).strong()).on_hover_text(class);
     if ui.add_enabled(!selected.is_empty(), egui::Button::new(format!("Label {} selected", selected.len()))).clicked() {
         panel.ask(Command::Label(selected, UserLabel::Class(class.to_owned())));
         ui.close();
