@@ -18,7 +18,7 @@ use crate::gui::class_keys::pressed_class;
 use crate::gui::panel::Panel;
 use crate::gui::widgets::{card_ui, chip_ui, class_heading_ui, class_words, line, main_button, nothing_ui};
 use crate::gui::words::{count, grouped};
-use crate::session::desk::labelling::{Labelling, LabellingStatistics};
+use crate::session::desk::labelling::{ChangedSuggestion, Labelling, LabellingStatistics};
 
 pub(super) fn suggest_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView) {
     let Some(labelling) = panel.desk.labelling().shown() else {
@@ -335,7 +335,11 @@ fn moved_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
         _ => format!("{moved} of {} asked about, by what they look like:", count(asked, "image")),
     };
     ui.label(RichText::new(words).small().weak());
-    for moved in labelling.changed.moved.iter().take(12) {
+    // Those that all advisers were asked about may be suggested otherwise all the same.
+    let likeliest = |image| panel.state().and_then(|state| labelling.likeliest(state, image));
+    let holds = |moved: &&ChangedSuggestion| likeliest(moved.image).is_none_or(|(class, _)| class == moved.to);
+    let listed: Vec<&ChangedSuggestion> = labelling.changed.moved.iter().filter(holds).take(12).collect();
+    for moved in listed {
         ui.horizontal(|ui| {
             if small_ui(ui, panel, moved.image, None, 36.0).on_hover_text("Take this one up next").clicked() {
                 panel.ask(Command::TakeUp(moved.image));
