@@ -217,11 +217,11 @@ fn what_was_meant_is_offered_and_told() {
     world.harness.state_mut().view_mut().selection.set([ItemId(1)]);
     world.until("the reasons are there", |app| app.desk().searching().why().is_some());
     assert!(world.shows("snowboard (you typed snowbord)"));
-    assert!(world.shows("Nothing has “snowbord”: these are for “snowboard”"));
+    assert!(world.shows("Nothing has “snowbord”: it is read as “snowboard”"));
     world.click("Did you mean: snowboard?");
     assert_eq!(text(&mut world), "snowboard");
     world.until("it is searched for", |app| app.desk().searching().hits().is_some_and(|hits| hits.query == "snowboard"));
-    assert!(!world.shows("Did you mean") && !world.shows("Nothing has"));
+    assert!(!world.shows("Did you mean") && !world.shows("it is read as"));
 }
 
 #[test]

@@ -28,7 +28,7 @@ const WEIGHT: f64 = 0.05;
 /// glider is no spider, a beach no bench).
 const LONG: usize = 7;
 /// Letters from which on a noun may be meant by a word with a letter more or less.
-const SHORT: usize = 4;
+const SHORT: usize = 5;
 
 /// A word that is guessed for an image.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,12 +64,14 @@ static BY_FORM: LazyLock<HashMap<String, Vec<usize>>> = LazyLock::new(|| {
     all
 });
 
-/// The same words as they are spelled: a text for each class.
+/// The same words as they are spelled, and the plurals that only add an `s`: a text for each class.
 static SPELLED: LazyLock<TextIndex> = LazyLock::new(|| {
     let mut all = TextIndex::default();
     for class in 0..CLASSES {
         let last: Vec<String> = nouns(class).iter().filter_map(|noun| words(noun).last()).collect();
-        all.insert(TextKey { item: ItemId(class as u32), part: 0 }, &last.join(" "));
+        let takes_s = |noun: &&String| !noun.ends_with(['s', 'x', 'z', 'h', 'y']);
+        let plurals: Vec<String> = last.iter().filter(takes_s).map(|noun| format!("{noun}s")).collect();
+        all.insert(TextKey { item: ItemId(class as u32), part: 0 }, &[last, plurals].concat().join(" "));
     }
     all
 });

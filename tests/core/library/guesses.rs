@@ -72,6 +72,16 @@ fn misspelled_nouns_are_guessed() {
         assert!(read.hits.iter().zip(&right).all(|(read, right)| (read.image, read.score) == (right.image, right.score)));
     }
     assert!(tried > 0);
+    // So is a plural in which two letters have changed places.
+    for noun in often.iter().filter_map(last).filter(|last| last.len() >= 4 && !last.ends_with(['s', 'x', 'z', 'h', 'y'])) {
+        let mut wrong: Vec<char> = format!("{noun}s").chars().collect();
+        wrong.swap(1, 2);
+        let wrong: String = wrong.into_iter().collect();
+        if wrong[1..2] != noun[1..2] && hold(&library).guessable(&TextQuery::parse(&wrong)).is_empty() {
+            let read = answer(&hold(&library), &LibraryQuery::words(TextQuery::parse(&wrong), 10));
+            assert!(read.asked[0].is_corrected() && !read.hits.is_empty(), "{wrong}: {:?}", read.asked);
+        }
+    }
     // A short word with another letter is another word: a beach is no bench.
     for short in often.iter().filter_map(last).filter(|last| (4..=6).contains(&last.len())) {
         let other = format!("q{}", &short[1..]);

@@ -144,13 +144,16 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         if !query.is_empty() && hits.memories > 0 {
             ui.label(RichText::new(format!("among {}", count(hits.memories, "caption"))).weak());
         }
-        if !hits.corrections.is_empty() && !hits.images.is_empty() {
-            let read = |(written, word): &(String, String)| format!("Nothing has “{written}”: these are for “{word}”");
-            let words: Vec<String> = hits.corrections.iter().map(read).collect();
+        let corrected = if hits.images.is_empty() { &[] } else { hits.corrections.as_slice() };
+        if !corrected.is_empty() {
+            let read = |(written, word): &(String, String)| format!("Nothing has “{written}”: it is read as “{word}”");
+            let words: Vec<String> = corrected.iter().map(read).collect();
             ui.colored_label(ui.visuals().warn_fg_color, words.join("; "));
         }
-        if !hits.unknown.is_empty() {
-            let words = format!("No caption, class or name has: {}", hits.unknown.join(", "));
+        let is_told = |word: &str| corrected.iter().any(|(written, _)| written == word);
+        let unknown: Vec<&str> = hits.unknown.iter().map(String::as_str).filter(|word| !is_told(word)).collect();
+        if !unknown.is_empty() {
+            let words = format!("No caption, class or name has: {}", unknown.join(", "));
             ui.colored_label(ui.visuals().warn_fg_color, words);
         }
         if let Some(meant) = &hits.did_you_mean
