@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use tessera_core::Result;
 use tessera_core::ids::ItemId;
@@ -24,9 +26,12 @@ use crate::session::Session;
 /// Labels that are learned before the first image is shown, at most.
 const AT_ONCE: usize = 20;
 
+/// The longest that images wait to be put in order before the next one is shown.
+const LONGEST: Duration = Duration::from_millis(900);
+
 /// A result of the thread.
 pub(in super::super) enum AdviserResult {
-    /// There is much to read or to learn before images can be put in order.
+    /// It takes long until images are in order.
     TakesLong,
     Learned(usize),
     Suggested(ItemId, Option<Suggestion>),
@@ -116,13 +121,30 @@ impl AdviserThread {
         self.asked.load(Ordering::Relaxed) == number
     }
 
-    /// Queues a request; earlier ones are abandoned at their next step.
-    pub(super) fn request(&mut self, session: &Session, outbox: Outbox, library: Arc<Mutex<Library>>, request: SuggestionRequest) {
+    /// Queues a request; earlier ones are abandoned at their next step. Where no image is shown
+    /// until they are in order, that takes [`LONGEST`] at most.
+    pub(super) fn request(
+        &mut self,
+        session: &Session,
+        outbox: Outbox,
+        library: Arc<Mutex<Library>>,
+        request: SuggestionRequest,
+        is_shown: bool,
+    ) {
         if self.progress.is_cancelled() {
             self.progress = session.progress().another();
         }
         let session = session.with_progress(&self.progress);
         let number = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+        if !is_shown {
+            let outbox = outbox.clone();
+            let wait = move || {
+                thread::sleep(LONGEST);
+                outbox.send(Message::Advisers(number, AdviserResult::TakesLong));
+            };
+            // Without a thread the first image comes when all are in order.
+            let _ = thread::Builder::new().name("first image".into()).spawn(wait);
+        }
         let (asked, advisers) = (Arc::clone(&self.asked), Arc::clone(&self.advisers));
         self.worker.run(move || {
             let asked = PendingRequest { request, outbox, number, asked };

@@ -192,7 +192,8 @@ impl LabellingDesk {
             pool: pool(&labelling.queue, |id| labelling.skipped.contains(id)),
             order: labelling.order,
         };
-        self.thread.request(&ctx.quick, ctx.outbox.clone(), Arc::clone(&open.shared), request);
+        let is_shown = labelling.is_arranged;
+        self.thread.request(&ctx.quick, ctx.outbox.clone(), Arc::clone(&open.shared), request, is_shown);
     }
 
     fn take_in_result(&mut self, number: u64, result: AdviserResult) {
@@ -200,7 +201,7 @@ impl LabellingDesk {
         let Some(labelling) = &mut self.shown else { return };
         match result {
             // The first image is shown at once; those after it are put in order meanwhile.
-            AdviserResult::TakesLong => labelling.is_arranged = true,
+            AdviserResult::TakesLong => labelling.is_arranged |= is_of_now,
             AdviserResult::Learned(n) => labelling.learned = n,
             AdviserResult::Suggested(image, Some(suggestion)) => drop(labelling.suggestions.insert(image, suggestion)),
             AdviserResult::Suggested(image, None) => drop(labelling.suggestions.remove(&image)),
