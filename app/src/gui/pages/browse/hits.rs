@@ -156,10 +156,14 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
             let words = format!("No caption, class or name has: {}", unknown.join(", "));
             ui.colored_label(ui.visuals().warn_fg_color, words);
         }
-        if let Some(meant) = &hits.did_you_mean
-            && ui.link(format!("Did you mean: {meant}?")).on_hover_text("Search for this instead").clicked()
-        {
-            panel.ask(Command::Search(meant.clone()));
+        if let Some(meant) = &hits.did_you_mean {
+            // In one piece, so that its middle can be pressed.
+            let usual = ui.style_mut().wrap_mode.replace(egui::TextWrapMode::Extend);
+            let link = ui.link(format!("Did you mean: {meant}?")).on_hover_text("Search for this instead");
+            ui.style_mut().wrap_mode = usual;
+            if link.clicked() {
+                panel.ask(Command::Search(meant.clone()));
+            }
         }
         if !query.is_empty() {
             let mut engine = hits.engine;
