@@ -263,6 +263,8 @@ fn the_box_keeps_the_focus_until_one_goes_down_to_the_answer() {
     world.step();
     assert_eq!(text(&mut world), "2");
     assert!(selected(&mut world).is_empty() && world.state().history().len() == 1);
+    // Until then the answer before it is shown.
+    world.until("it is answered", |app| app.desk().searching().hits().is_some_and(|hits| hits.query == "2"));
     world.ctrl(Key::A);
     world.harness.event(Event::Text("bee ".into()));
     world.until("they are found again", |app| found(app).len() == 4);
