@@ -72,7 +72,7 @@ struct Effort {
 /// Results of the threads that search.
 pub(super) enum Message {
     /// The answer to a search.
-    Hits(Hits),
+    Hits(Arc<Hits>),
     /// A search was not answered, for there is a later one.
     Late,
     /// The number of a search, and images of its answer in full.
@@ -109,7 +109,7 @@ impl Part for Searching {
             Message::Hits(hits) if hits.number == self.number() => {
                 let is_short = hits.unseen > 0;
                 let is_first = self.kept().is_none();
-                self.hits = Some(Arc::new(hits));
+                self.hits = Some(hits);
                 self.more.clear();
                 self.wanted.clear();
                 if is_short && is_first {
@@ -286,7 +286,7 @@ impl Searching {
             let readings = readings(&answer, engine);
             let best_first: Vec<ItemId> = answer.found.iter().map(|one| one.image).collect();
             let images = kept.map_or_else(|| best_first.clone(), |before| in_order_of(&before, &best_first));
-            Message::Hits(Hits {
+            Message::Hits(Arc::new(Hits {
                 number,
                 query: text,
                 like,
@@ -307,7 +307,7 @@ impl Searching {
                 lessons: library.caption_memory().rewards().len(),
                 by,
                 sets,
-            })
+            }))
         });
     }
 
