@@ -293,7 +293,7 @@ fn plan(root: &Path, options: &OpenOptions, files: &[Found], choice: Option<&Cho
     let n_in_folders = files.iter().filter(|file| !file.folders.is_empty()).count();
     let agreed = choice.and_then(|choice| (0..4).find(|&level| agrees(choice, files, |folders| folders.get(level))));
     let folders = Plan::Folders { level: agreed.unwrap_or_else(|| class_level(files)) };
-    let date = || date_folder(root, files).filter(|_| options.passes_dates && agreed.is_none());
+    let date = || if options.passes_dates && agreed.is_none() { date_folder(root, files) } else { None };
     match options.labels {
         Labels::None => Ok(Plan::Nowhere { date: None }),
         Labels::ClassFolders if n_in_folders > 0 => Ok(folders),
@@ -316,13 +316,13 @@ fn plan(root: &Path, options: &OpenOptions, files: &[Found], choice: Option<&Cho
                 Ok(Plan::Names)
             }
             Some(_) if 2 * n_in_folders < files.len() => Ok(Plan::Names),
-            convincing if date().is_some() => Ok(match convincing {
-                Some(_) => Plan::Names,
-                None => Plan::Nowhere { date: date() },
-            }),
-            _ if n_in_folders > 0 && agreed.is_none() && are_tree(files) => Ok(Plan::Paths { level: class_level(files) }),
-            _ if n_in_folders > 0 => Ok(folders),
-            _ => Err(no_classes(root, files, "a folder for each class, or names such as truck_07_3_12_4_lt.png")),
+            convincing => match (date(), convincing) {
+                (Some(_), Some(_)) => Ok(Plan::Names),
+                (date @ Some(_), None) => Ok(Plan::Nowhere { date }),
+                _ if n_in_folders > 0 && agreed.is_none() && are_tree(files) => Ok(Plan::Paths { level: class_level(files) }),
+                _ if n_in_folders > 0 => Ok(folders),
+                _ => Err(no_classes(root, files, "a folder for each class, or names such as truck_07_3_12_4_lt.png")),
+            },
         },
     }
 }

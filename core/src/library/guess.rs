@@ -15,7 +15,7 @@ use super::state::Image;
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::network::{CLASSES, Network};
-use crate::text::{NearWord, TextIndex, TextKey, TextQuery, form, words};
+use crate::text::{NearWord, TextIndex, TextKey, TextQuery, form, letters, words};
 
 /// The least probability of a guess.
 const LEAST: f64 = 0.02;
@@ -333,13 +333,9 @@ impl OtherWords for Guessable<'_> {
 
 /// Whether a noun may well be meant by a word that nothing has.
 fn is_likely(word: &str, near: &NearWord) -> bool {
-    let [mut written, mut meant] = [word, &near.word].map(|word| word.chars().collect::<Vec<char>>());
+    let [written, meant] = [word, &near.word].map(letters);
     let has_another_length = written.len() != meant.len();
-    let length = written.len();
-    written.sort_unstable();
-    meant.sort_unstable();
-    let is_swapped = written == meant;
-    near.errors <= 1 && (is_swapped || has_another_length && length >= SHORT) || length >= LONG
+    near.errors <= 1 && (written == meant || has_another_length && written.len() >= SHORT) || written.len() >= LONG
 }
 
 fn guessed(library: &Library, image: &Image, nouns: &[Noun<'_>], n_words: usize) -> Vec<GuessedWord> {

@@ -29,6 +29,7 @@ pub use index::TextIndex;
 pub use items::{ItemHit, Weigher};
 pub use keys::TextKey;
 pub use near::NearWord;
+pub(crate) use near::letters;
 pub use query::TextQuery;
 pub use search::TextHit;
 pub use spelling::most_errors;

@@ -97,7 +97,7 @@ impl TextIndex {
 }
 
 /// The letters of a word in the order of the alphabet.
-fn letters(word: &str) -> Vec<char> {
+pub(crate) fn letters(word: &str) -> Vec<char> {
     let mut letters: Vec<char> = word.chars().collect();
     letters.sort_unstable();
     letters

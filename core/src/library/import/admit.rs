@@ -124,7 +124,7 @@ impl Run {
         self.in_act += batch.new;
         let folder = error::display(&self.folder);
         let words = match self.in_act {
-            0 if self.report.relabelled > 0 => format!("Read the folders of {folder} again"),
+            0 if !self.relabelled.is_empty() => format!("Read the folders of {folder} again"),
             0 => format!("Look through {folder} again"),
             n => format!("{IMPORTED}{} from {folder}", count(n, "image")),
         };
@@ -152,7 +152,9 @@ impl Run {
     /// Counts an image that has another class by its folder, if it was in the library before.
     fn note_relabelled(&mut self, id: ItemId) {
         let was_there = self.before.image(id).is_some_and(|image| image.content.is_some());
-        self.report.relabelled += usize::from(was_there && self.relabelled.insert(id));
+        if was_there {
+            self.relabelled.insert(id);
+        }
     }
 
     /// Notes that a file has the bytes of an image, of which `first` is a file; `word` is what the

@@ -259,7 +259,6 @@ fn run(
     let (act, relabelled) = if reads_words && !only_known {
         let mut held = hold(library);
         let (act, relabelled) = read_words_again(&mut held, &folder, unchanged, is_as_before)?;
-        report.relabelled = relabelled.len();
         under_way.tell(&mut held, act);
         (act, relabelled)
     } else {
@@ -308,7 +307,7 @@ fn run(
             break;
         }
     }
-    let mut report = run.report;
+    let mut report = Imported { relabelled: run.relabelled.len(), ..run.report };
     report.worker_deaths = decoder.deaths() - deaths;
     if report.cancelled {
         // Files that were not examined are not counted.
