@@ -29,6 +29,7 @@ pub use index::TextIndex;
 pub use items::{ItemHit, Weigher};
 pub use keys::TextKey;
 pub use near::NearWord;
+#[cfg(feature = "library")]
 pub(crate) use near::letters;
 pub use query::TextQuery;
 pub use search::TextHit;
