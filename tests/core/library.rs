@@ -9,6 +9,7 @@ mod encoded;
 mod files;
 mod forget;
 mod guesses;
+mod hold;
 mod import;
 mod kept_sums;
 mod later;

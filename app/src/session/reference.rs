@@ -46,7 +46,7 @@ pub struct ReferenceImage {
 const CLOSE: u32 = 8192;
 
 /// Images whose appearances are loaded between two moments in which the library is free.
-const TURN: usize = 128;
+const TURN: usize = 32;
 /// Images whose appearances are loaded in a moment.
 const MANY: usize = 500;
 

@@ -72,6 +72,7 @@ mod glimpse;
 pub mod guess;
 pub mod health;
 mod history;
+mod hold;
 mod image_vector;
 pub mod import;
 pub mod journal;
@@ -102,7 +103,7 @@ pub mod word_match;
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use crate::ckm::CkmOptions;
 use crate::ckm::presets::Preset;
@@ -134,6 +135,7 @@ pub use export::spellings;
 pub use files::{CACHE, DATABASE, MODELS, is_library};
 use glimpse::SeenClasses;
 pub use glimpse::{Glimpse, GlimpseLikeness};
+pub use hold::hold;
 pub use opening::first_images;
 pub use repair::has_lost_its_database;
 pub use store::first::FirstImages;
@@ -218,17 +220,6 @@ impl<'a> LibraryOptions<'a> {
         let (options, learned) = (Preset::Mixed.options(), Some(Preset::All.options()));
         Self { decoder, options, learned, storage: Arc::new(Disk), later: false, elements_in_memory: ELEMENTS_IN_MEMORY, progress }
     }
-}
-
-/// Locks the library. When a thread has panicked while it held the lock, everything is read from
-/// the files again first.
-pub fn hold(library: &Mutex<Library>) -> MutexGuard<'_, Library> {
-    library.lock().unwrap_or_else(|poisoned| {
-        let mut held = poisoned.into_inner();
-        held.recover();
-        library.clear_poison();
-        held
-    })
 }
 
 /// The parts of a library, for the operations on them.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use rand::seq::SliceRandom as _;
 use rayon::prelude::*;
@@ -27,11 +26,8 @@ const COMPARED: usize = 20_000;
 /// The most labels learned at one time; more would take longer than a user waits.
 pub const LEARNED: usize = 2000;
 
-/// Labels whose images are looked at between two moments in which the library is free, and how long
-/// such a moment lasts: whoever waits for the library has it then.
+/// Labels whose images are looked at between two moments in which the library is free.
 const TURN: usize = 64;
-/// See [`TURN`]. A thread that only yields takes the library again before one that waits wakes up.
-const FREE: Duration = Duration::from_micros(100);
 
 /// An ensemble that follows a library's labels.
 pub struct Suggester {
@@ -151,7 +147,6 @@ impl Suggester {
         let (mut told, mut rest) = (Vec::with_capacity(fresh.len()), fresh.into_iter());
         while rest.len() > 0 {
             told.extend(self.told(&hold(library), &state, rest.by_ref().take(TURN)));
-            std::thread::sleep(FREE);
         }
         LabelSnapshot { ckm: Arc::clone(hold(library).recogniser().ckm()), fresh: told, passed, state }
     }
