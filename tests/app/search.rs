@@ -86,7 +86,15 @@ fn what_lessons_add_is_told() {
     let hit = &ran.object()["hits"][0];
     assert_eq!((&hit["image"], &hit["words"], &hit["lesson"]), (&json!(8), &json!([]), &json!("zebra")));
     assert!(world.run(["search", "lib.tessera", "zebra"]).ended(0).stdout.contains("(taught: zebra)"));
-    search(&world, &["unicorn"]).complains("Nothing in this library has the word unicorn");
+    let missing = |ran: Ran| ran.object()["missing_words"].clone();
+    assert_eq!(missing(search(&world, &["unicorn"]).complains("Nothing in this library has the word unicorn.")), json!(["unicorn"]));
+    let ran = search(&world, &["red unicorn disc"]);
+    assert_eq!(missing(ran.complains("has the word unicorn; the other words were looked for.")), json!(["unicorn"]));
+    let ran = search(&world, &["disc unicorn", "--by", "index"]);
+    assert_eq!(missing(ran.complains("unicorn; the other word was looked for.")), json!(["unicorn"]));
+    for other in ["red zebra", "red tabel", "blue ring", "red rings"] {
+        assert_eq!(missing(search(&world, &[other])), json!([]), "{other}");
+    }
     for words in ["red disc", "a red disc"] {
         let hit = &search(&world, &[words, "--explain"]).object()["hits"][0];
         let terms = hit["why"]["terms"].as_array().unwrap();

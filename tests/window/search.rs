@@ -225,6 +225,28 @@ fn what_was_meant_is_offered_and_told() {
 }
 
 #[test]
+fn words_that_nothing_has_are_told_beside_what_the_others_find() {
+    let mut world = small();
+    caption(&mut world, 1, "children on a beach");
+    caption(&mut world, 2, "a dog");
+    // The last word may go on as long as one begins so.
+    for (text, told) in [
+        ("children swimming", "Nothing has “swimming”; the other word was looked for"),
+        ("children swimming do", "Nothing has “swimming”; the other words were looked for"),
+        ("swimming ", "Nothing has “swimming”"),
+    ] {
+        search(&mut world, text);
+        world.rest();
+        assert!(world.shows(told), "{text}: {:?}", world.app().desk().searching().hits());
+    }
+    for text in ["children dog", "child", "children do"] {
+        search(&mut world, text);
+        world.rest();
+        assert!(!world.shows("Nothing has"), "{text}");
+    }
+}
+
+#[test]
 fn all_that_answer_are_listed_and_selected() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("settings.ron"), "{\"hits\": 3}").unwrap();

@@ -26,7 +26,7 @@ use super::{Done, Usage};
 use crate::command;
 use crate::session::completion::Completion;
 use crate::session::reference::ReferenceImage;
-use crate::session::search::{Engine, ReadWord, SearchHit, SearchRequest, did_you_mean};
+use crate::session::search::{Engine, ReadWord, SearchHit, SearchRequest, did_you_mean, others_words};
 use crate::session::why::{Term, Why, memories, typed_words};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done> {
@@ -105,7 +105,8 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     let hits: Vec<(&SearchHit, Option<Why>)> = answer.hits.iter().map(|hit| (hit, reasons(hit))).collect();
     let found = answer.found.len();
     let meant = did_you_mean(&text, &answer).filter(|_| !wanted.query.is_empty() && wanted.engine == Engine::Memory);
-    let unknown = session.unknown_words(library, &wanted.query);
+    let unknown = session.unknown_words(library, &wanted.query, &answer);
+    let missing_words = session.missing_words(library, &answer, &unknown, wanted.engine);
     let memories = library.words().memories();
     if !is_scored && wanted.only.is_none() {
         out.note(match wanted.query.unwanted.is_empty() {
@@ -116,13 +117,9 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
         });
     }
     let taught = session.taught_words(library, &unknown);
-    let by_memory = wanted.engine == Engine::Memory;
     let in_other_forms = session.words_in_other_forms(&answer, &unknown, wanted.engine);
-    let mut guessed = if by_memory { session.guessable_words(library, &wanted.query, &unknown) } else { Vec::new() };
-    guessed.retain(|word| !in_other_forms.iter().any(|(other, _)| other == word));
-    let is_read = |word: &String| by_memory && answer.asked.iter().any(|one| one.written == *word && one.is_known);
-    let unheard: Vec<String> =
-        unknown.iter().filter(|word| !taught.contains(word) && !guessed.contains(word) && !is_read(word)).cloned().collect();
+    let is_other = |word: &&String| !in_other_forms.iter().any(|(other, _)| other == *word);
+    let guessed: Vec<String> = unknown.iter().filter(|word| answer.guessed.contains(*word)).filter(is_other).cloned().collect();
     for (word, form) in &in_other_forms {
         out.note(&format!("No caption, class or name has the word {word}: images with another form of it, {form}, are shown."));
     }
@@ -150,13 +147,14 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
         let words = "This library finds images by what they look like with a pair of encoders that is not here";
         out.note(&format!("{words}: hash {}. Add it again with `tessera network add`; until then it answers without.", pair.hash));
     }
-    if !unheard.is_empty() && pair.is_none_or(|pair| pair.name.is_none()) {
-        out.note(&format!("Nothing in this library has the word {}.", unheard.join(", ")));
+    if !missing_words.is_empty() {
+        let others = if answer.found.is_empty() { 0 } else { answer.asked.len().saturating_sub(missing_words.len()) };
+        out.note(&format!("Nothing in this library has the word {}{}.", missing_words.join(", "), others_words(others)));
     }
     out.answer(
         || {
             json!({"query": text, "found": found, "did_you_mean": meant,
-                "hits": hits.iter().map(|(hit, why)| hit_json(hit, why.as_ref())).collect::<Vec<_>>(), "memories": memories, "unknown_words": unknown, "not_looked_at": missing})
+                "hits": hits.iter().map(|(hit, why)| hit_json(hit, why.as_ref())).collect::<Vec<_>>(), "memories": memories, "unknown_words": unknown, "missing_words": missing_words, "not_looked_at": missing})
         },
         || {
             if hits.is_empty() {

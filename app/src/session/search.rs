@@ -7,7 +7,7 @@ use tessera_core::Result;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::looks::{Look, LookQuery};
-use tessera_core::library::models::caption_memory::{AskedWord, ReadAs};
+use tessera_core::library::models::caption_memory::{AskedWord, ReadAs, Reading};
 use tessera_core::library::search::{self, LibraryQuery};
 use tessera_core::text::{TextQuery, words, words_at};
 
@@ -79,12 +79,6 @@ impl Session {
         library.load_image_vectors(usize::MAX).map(|_| ())
     }
 
-    /// Those of some words of a query that may be guessed.
-    pub fn guessable_words(&self, library: &Library, query: &TextQuery, some: &[String]) -> Vec<String> {
-        let guessable = library.guessable(query);
-        some.iter().filter(|word| guessable.contains(*word)).cloned().collect()
-    }
-
     /// Where nothing answers for nothing has a word of the query, words of what the network sees in
     /// many images.
     pub fn often_seen(&self, library: &Library, wanted: &SearchRequest, answer: &SearchAnswer) -> Vec<String> {
@@ -93,9 +87,32 @@ impl Session {
         if answer.found.is_empty() && is_unknown && may_guess { library.often_guessed(OFTEN_SEEN) } else { Vec::new() }
     }
 
-    /// The words of a query that no text of the library contains.
-    pub fn unknown_words(&self, library: &Library, query: &TextQuery) -> Vec<String> {
-        query.words.iter().chain(query.phrases.iter().flatten()).filter(|word| !library.words().knows(word)).cloned().collect()
+    /// The words of a query that no text of the library contains; one that is being typed is among
+    /// them once no word begins so.
+    pub fn unknown_words(&self, library: &Library, query: &TextQuery, answer: &SearchAnswer) -> Vec<String> {
+        let is_begun = |reading: &Reading| reading.how == ReadAs::Completed;
+        let goes_on = |begun: &String| answer.asked.iter().any(|one| one.written == *begun && one.readings.iter().any(is_begun));
+        let typed = query.prefix.iter().filter(|begun| !goes_on(begun));
+        let all = query.words.iter().chain(query.phrases.iter().flatten()).chain(typed);
+        let mut there = HashSet::new();
+        all.filter(|word| !library.words().knows(word) && there.insert(word.as_str())).cloned().collect()
+    }
+
+    /// Those of some words that no text has in the place of which nothing was looked for: they are
+    /// in no lesson, are read as no other word and guessed for no image.
+    pub fn missing_words(&self, library: &Library, answer: &SearchAnswer, some: &[String], engine: Engine) -> Vec<String> {
+        if engine == Engine::Index {
+            return some.to_vec();
+        }
+        if answer.by_likeness {
+            return Vec::new();
+        }
+        let is_other = |reading: &Reading| reading.how != ReadAs::Written;
+        let is_read = |word: &String| answer.asked.iter().any(|one| one.written == *word && one.readings.iter().any(is_other));
+        let missing = some.iter().filter(|word| !is_read(word) && !answer.guessed.contains(*word));
+        let missing: Vec<String> = missing.cloned().collect();
+        let taught = self.taught_words(library, &missing);
+        missing.into_iter().filter(|word| !taught.contains(word)).collect()
     }
 
     /// Those of some words that no text has, but another form of them, each with the form that
@@ -113,8 +130,20 @@ impl Session {
 
     /// Those of some words that occur in lessons.
     pub fn taught_words(&self, library: &Library, some: &[String]) -> Vec<String> {
+        if some.is_empty() {
+            return Vec::new();
+        }
         let taught: HashSet<String> = library.caption_memory().rewards().keys().flat_map(|(_, query)| words(query)).collect();
         some.iter().filter(|word| taught.contains(*word)).cloned().collect()
+    }
+}
+
+/// What is told beside words that nothing has, where others of the query found images.
+pub fn others_words(others: usize) -> &'static str {
+    match others {
+        0 => "",
+        1 => "; the other word was looked for",
+        _ => "; the other words were looked for",
     }
 }
 

@@ -226,7 +226,7 @@ impl Library {
     pub fn guessed(&self, image: &Image, query: &TextQuery) -> Vec<GuessedWord> {
         let asked = asked(query);
         let (nouns, n_words) = nouns_of(&asked);
-        guessed(self, image, &nouns, n_words)
+        guessed(self, image, &nouns, n_words).into_iter().map(|(_, word)| word).collect()
     }
 
     /// The words of a query that may be guessed; none where nothing is known of what the network
@@ -268,19 +268,28 @@ impl Library {
         images
     }
 
-    /// The `k` images with the most of a query guessed, the most first, with what that adds to
-    /// their scores. Of equals the lower identifier comes first. O(images).
-    pub(super) fn by_guesses(&self, query: &TextQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> BTreeMap<ItemId, f64> {
+    /// The images for which words of a query are guessed. O(images).
+    pub(super) fn by_guesses(&self, query: &TextQuery, fits: impl Fn(ItemId) -> bool) -> ByGuesses {
         let asked = asked(query);
         let (nouns, n_words) = nouns_of(&asked);
+        let mut found = ByGuesses::default();
         if nouns.is_empty() {
-            return BTreeMap::new();
+            return found;
         }
-        let value = |image: &Arc<Image>| guessed(self, image, &nouns, n_words).iter().map(|word| word.value).sum::<f64>();
-        let mut found: Vec<(ItemId, f64)> = self.state.images().map(|image| (image.id, value(image))).collect();
-        found.retain(|(id, value)| *value > 0.0 && fits(*id));
-        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        found.into_iter().take(k).collect()
+        let mut is_guessed = vec![false; nouns.len()];
+        for image in self.state.images() {
+            let mut value = 0.0;
+            for (noun, word) in guessed(self, image, &nouns, n_words) {
+                is_guessed[noun] = true;
+                value += word.value;
+            }
+            if value > 0.0 && fits(image.id) {
+                found.values.insert(image.id, value);
+            }
+        }
+        let words = nouns.iter().zip(is_guessed).filter(|(_, is_guessed)| *is_guessed).flat_map(|(noun, _)| noun.words);
+        found.words.extend(words.cloned());
+        found
     }
 
     /// Rejects a guessed word for images (`rejected`), so that it is not guessed for them any more,
@@ -292,6 +301,15 @@ impl Library {
         let draft = self.acts().reject_guess(images, word, rejected)?;
         self.act(draft)
     }
+}
+
+/// The images of an answer by guesses.
+#[derive(Default)]
+pub(super) struct ByGuesses {
+    /// What guesses add to the score of each.
+    pub(super) values: BTreeMap<ItemId, f64>,
+    /// The words of the query that are guessed for any image of the library.
+    pub(super) words: BTreeSet<String>,
 }
 
 /// What may be guessed in a library, beside the words of its texts.
@@ -338,7 +356,8 @@ fn is_likely(word: &str, near: &NearWord) -> bool {
     near.errors <= 1 && (written == meant || has_another_length && written.len() >= SHORT) || written.len() >= LONG
 }
 
-fn guessed(library: &Library, image: &Image, nouns: &[Noun<'_>], n_words: usize) -> Vec<GuessedWord> {
+/// The words that are guessed for an image, each with the place of its noun.
+fn guessed(library: &Library, image: &Image, nouns: &[Noun<'_>], n_words: usize) -> Vec<(usize, GuessedWord)> {
     let allowed: Vec<(usize, f64)> = library.guessed_classes(image).into_iter().flatten().collect();
     let word = |noun: &Noun<'_>| {
         let mut meant = allowed.iter().filter(|(class, _)| noun.classes.contains(class));
@@ -348,7 +367,7 @@ fn guessed(library: &Library, image: &Image, nouns: &[Noun<'_>], n_words: usize)
         let guess = Guess { noun: first_noun(best).to_owned(), chance };
         Some(GuessedWord { guess, value: WEIGHT * chance * noun.words.len() as f64 / n_words as f64 })
     };
-    nouns.iter().filter_map(word).collect()
+    nouns.iter().enumerate().filter_map(|(n, noun)| Some((n, word(noun)?))).collect()
 }
 
 impl Acts<'_> {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::Library;
 use super::event::Reward;
-use super::guess::{Guessable, GuessedWord};
+use super::guess::{ByGuesses, Guessable, GuessedWord};
 use super::looks::{LookAlike, LookQuery};
 use super::models::caption_memory::{AskedWord, CANDIDATES, Question, ReadAs, RecallHit, words_of};
 use super::state::Image;
@@ -136,6 +136,10 @@ pub struct SearchAnswer {
     pub hits: Vec<SearchHit>,
     /// The words of the query, and how the caption memory reads them.
     pub asked: Vec<AskedWord>,
+    /// Of these, the words that are guessed for some image of the library.
+    pub guessed: BTreeSet<String>,
+    /// Whether the words were compared with what images look like, too.
+    pub by_likeness: bool,
 }
 
 /// An image that answers a query, and its score.
@@ -187,7 +191,7 @@ pub fn answer(library: &Library, query: &LibraryQuery) -> SearchAnswer {
         _ => return by_words(library, query),
     };
     let first: Vec<Found> = found.iter().take(*k).copied().collect();
-    SearchAnswer { hits: in_full(library, query, &first), found, asked: Vec::new() }
+    SearchAnswer { hits: in_full(library, query, &first), found, ..SearchAnswer::default() }
 }
 
 /// Images of an answer to a query, in full. O(words of their texts).
@@ -226,6 +230,7 @@ fn by_words(library: &Library, query: &LibraryQuery) -> SearchAnswer {
     let taught = |image: ItemId| library.state().image(image).and_then(|image| image.rewards.get(&asked).copied());
     let question = library.ask(text);
     let matched = if query.engine == Engine::Memory { library.word_match(text) } else { None };
+    let mut guessed = BTreeSet::new();
     let mut found: Vec<Found> = match query.engine {
         Engine::Index => {
             let n_known = known_words(library, text);
@@ -242,7 +247,9 @@ fn by_words(library: &Library, query: &LibraryQuery) -> SearchAnswer {
                 let RecallHit { image, score, has_all, is_first, taught } = one;
                 Found { has_all, is_first, taught, ..Found::new(image, score) }
             });
-            with_more(library, query, &question, found.collect(), matched.as_ref(), taught)
+            let (found, words) = with_more(library, query, &question, found.collect(), matched.as_ref(), taught);
+            guessed = words;
+            found
         }
     };
     if !query.keeps_judged {
@@ -270,7 +277,7 @@ fn by_words(library: &Library, query: &LibraryQuery) -> SearchAnswer {
     let is_shown = |one: &&Found| place.next().is_some_and(|place| place < query.k) || (query.keeps_judged && one.taught.is_some());
     let first: Vec<Found> = found.iter().filter(is_shown).copied().collect();
     let hits = in_full_of(library, query, &question, matched.as_ref(), &first);
-    SearchAnswer { found, hits, asked: question.asked().to_vec() }
+    SearchAnswer { found, hits, asked: question.asked().to_vec(), guessed, by_likeness: matched.is_some() }
 }
 
 /// How many words of a query the index has; a beginning counts as one where it has a word with it.
@@ -297,7 +304,7 @@ impl Library {
 }
 
 /// Adds to scores what is guessed and what images look like, and images that are found by these
-/// alone.
+/// alone. Gives the words that are guessed for some image, too.
 fn with_more(
     library: &Library,
     query: &LibraryQuery,
@@ -305,12 +312,12 @@ fn with_more(
     mut found: Vec<Found>,
     matched: Option<&WordMatch<'_>>,
     taught: impl Fn(ItemId) -> Option<Reward>,
-) -> Vec<Found> {
+) -> (Vec<Found>, BTreeSet<String>) {
     let fits = |image| query.fits(image) && library.words().allows(image, &query.text);
-    let mut guessed = library.by_guesses(&question.corrected(), usize::MAX, fits);
+    let ByGuesses { values: mut guessed, words } = library.by_guesses(&question.corrected(), fits);
     let mut seen = matched.map(|matched| matched.best(CANDIDATES, fits)).unwrap_or_default();
     if guessed.is_empty() && seen.is_empty() {
-        return found;
+        return (found, words);
     }
     let looks = |image| matched.and_then(|matched| matched.of(image)).map_or(0.0, |likeness| likeness.value);
     for one in &mut found {
@@ -324,7 +331,7 @@ fn with_more(
     };
     found.extend(images.into_iter().map(alone));
     sort(query, &mut found);
-    found
+    (found, words)
 }
 
 /// The images of the filter in the order of their paths, for a query of nothing else.

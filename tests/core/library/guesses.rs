@@ -109,6 +109,8 @@ fn images_are_found_by_guesses_that_can_be_rejected() {
     assert!((first.score - first.guessed.iter().map(|word| word.value).sum::<f64>()).abs() < 1e-12 && first.score <= 0.05);
     let half = found(&library, &format!("{last} qqq")).into_iter().find(|hit| hit.image == image.id).unwrap();
     assert!((half.score - first.score / 2.0).abs() < 1e-12, "a guess counts for its share of the words");
+    let words = TextQuery::parse(&format!("{last} qqq"));
+    assert!(answer(&hold(&library), &LibraryQuery::words(words, 3)).guessed.iter().eq([last]), "words that an image is found by");
     assert!(found(&library, &format!("{last} -1")).iter().all(|hit| hit.image != image.id), "unwanted words keep images out");
 
     // The user's own words count for more, and what is guessed is added to them.

@@ -1,6 +1,6 @@
 //! Searching: the current query and its answer.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -270,13 +270,19 @@ impl Searching {
                 false => unseen + library.load_guesses(SEEN).unwrap_or(0) + library.load_image_vectors(SEEN).unwrap_or(0),
             };
             let answer = session.search(library, &wanted);
-            let mut unknown = session.unknown_words(library, &wanted.query);
+            let mut unknown = session.unknown_words(library, &wanted.query, &answer);
+            let mut missing = session.missing_words(library, &answer, &unknown, wanted.engine);
             let in_other_forms = session.words_in_other_forms(&answer, &unknown, wanted.engine);
-            let guessed = session.guessable_words(library, &wanted.query, &unknown);
-            let is_guessed = |word: &String| wanted.engine == Engine::Memory && guessed.contains(word) && !answer.found.is_empty();
-            unknown.retain(|word| !in_other_forms.iter().any(|(other, _)| other == word) && !is_guessed(word));
-            let did_you_mean = did_you_mean(&text, &answer).filter(|_| wanted.engine == Engine::Memory);
-            let corrections = corrections(&answer);
+            let by_memory = wanted.engine == Engine::Memory;
+            // What is not seen yet may have it.
+            let guessable = if by_memory && unseen > 0 { library.guessable(&wanted.query) } else { BTreeSet::new() };
+            missing.retain(|word| !guessable.contains(word));
+            let is_other = |word: &String| in_other_forms.iter().any(|(other, _)| other == word);
+            let is_guessed = |word: &String| answer.guessed.contains(word) || guessable.contains(word) && !answer.found.is_empty();
+            unknown.retain(|word| !is_other(word) && !is_guessed(word));
+            let did_you_mean = did_you_mean(&text, &answer).filter(|_| by_memory);
+            let corrections = if by_memory { corrections(&answer) } else { Vec::new() };
+            let asked = answer.asked.len();
             let often_seen = if unseen == 0 { session.often_seen(library, &wanted, &answer) } else { Vec::new() };
             let completions = session.complete(library, &text, COMPLETIONS);
             let SearchRequest { like, by, engine, .. } = wanted;
@@ -303,6 +309,8 @@ impl Searching {
                 completions,
                 memories: library.words().memories(),
                 unknown,
+                missing,
+                asked,
                 engine,
                 lessons: library.caption_memory().rewards().len(),
                 by,

@@ -111,6 +111,10 @@ pub struct Hits {
     pub memories: usize,
     /// Words of the query that no text contains.
     pub unknown: Vec<String>,
+    /// Of these, the words in whose place nothing was looked for.
+    pub missing: Vec<String>,
+    /// How many words were looked for, these included.
+    pub asked: usize,
     /// The engine that answered.
     pub engine: Engine,
     /// Lessons in the library.

@@ -25,7 +25,7 @@ use crate::gui::widgets::grid::{Cell, pick_clicked, tiles_ui};
 use crate::gui::widgets::{DROP_DOWN, WHOLE, class_line, fitted, main_button, nothing_ui, one_line};
 use crate::gui::words::{count, grouped};
 use crate::session::desk::view::Hits;
-use crate::session::search::{Engine, SearchHit};
+use crate::session::search::{Engine, SearchHit, others_words};
 use crate::session::why::typed_words;
 
 /// The least width of a tile.
@@ -133,7 +133,11 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         let some = hits.images.len() - hits.with_all;
         let has_words = query.split_whitespace().nth(1).is_some();
         if hits.with_all > 0 && some > 0 && hits.like.is_none() {
-            let all = if hits.unknown.is_empty() { " with all words" } else { " with all words, or words like them," };
+            let all = match () {
+                () if hits.unknown.is_empty() => " with all words",
+                () if hits.missing.len() == hits.unknown.len() => " with all the other words",
+                () => " with all words, or words like them,",
+            };
             let (all, others) = if has_words { (all, "with some") } else { ("", "that may fit") };
             ui.label(RichText::new(format!("{}{all}{of}", count(hits.with_all, "image"))).strong());
             ui.label(RichText::new(format!("and {} {others}", grouped(some))).weak());
@@ -150,7 +154,12 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
             let words: Vec<String> = corrected.iter().map(read).collect();
             ui.colored_label(ui.visuals().warn_fg_color, words.join("; "));
         }
-        let is_told = |word: &str| corrected.iter().any(|(written, _)| written == word);
+        if !hits.missing.is_empty() {
+            let words: Vec<String> = hits.missing.iter().map(|word| format!("“{word}”")).collect();
+            let others = if hits.images.is_empty() { 0 } else { hits.asked.saturating_sub(hits.missing.len()) };
+            ui.colored_label(ui.visuals().warn_fg_color, format!("Nothing has {}{}", words.join(", "), others_words(others)));
+        }
+        let is_told = |word: &str| corrected.iter().any(|(written, _)| written == word) || hits.missing.iter().any(|other| other == word);
         let unknown: Vec<&str> = hits.unknown.iter().map(String::as_str).filter(|word| !is_told(word)).collect();
         if !unknown.is_empty() {
             let words = format!("No caption, class or name has: {}", unknown.join(", "));
