@@ -383,7 +383,7 @@ fn a_guessed_word_is_rejected_by_its_x() {
 }
 
 #[test]
-fn the_first_lesson_moves_no_image() {
+fn neither_lessons_nor_words_move_what_is_pressed() {
     for width in [800.0, 1000.0, 1280.0] {
         let mut world = small();
         world.harness.set_size(egui::vec2(width, 800.0));
@@ -395,9 +395,16 @@ fn the_first_lesson_moves_no_image() {
         world.rest();
         let place = |world: &World| world.harness.get_by_label("Good answer: #1").rect();
         let before = place(&world);
+        let buttons = |world: &World| ["Learning", "Plain", "Select all of them"].map(|label| world.harness.get_by_label(label).rect());
+        let stood = buttons(&world);
         world.press("Good answer: #1");
         world.until("it is taught", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 1));
         world.rest();
         assert_eq!(place(&world), before, "in a window {width} wide");
+        assert!(world.shows("taught 1 time"));
+        assert_eq!(buttons(&world), stood, "in a window {width} wide");
+        search(&mut world, "snowboard zebra in words that take room");
+        world.rest();
+        assert_eq!(buttons(&world), stood, "whatever is told, in a window {width} wide");
     }
 }

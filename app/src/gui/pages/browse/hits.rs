@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use egui::{Button, ComboBox, CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
+use egui::{
+    Align, Button, ComboBox, CornerRadius, Layout, Rect, RichText, Role, Sense, TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo, pos2, vec2,
+};
 use tessera_core::ids::ItemId;
 use tessera_core::library::looks::Look;
 use tessera_core::text::words_at;
@@ -22,7 +24,7 @@ use crate::gui::selection::Selection;
 use crate::gui::theme;
 use crate::gui::view::Viewer;
 use crate::gui::widgets::grid::{Cell, pick_clicked, tiles_ui};
-use crate::gui::widgets::{DROP_DOWN, WHOLE, class_line, fitted, main_button, nothing_ui, one_line};
+use crate::gui::widgets::{DROP_DOWN, WHOLE, class_line, fitted, line_of, main_button, nothing_ui, one_line};
 use crate::gui::words::{count, grouped};
 use crate::session::desk::view::Hits;
 use crate::session::search::{Engine, SearchHit, others_words};
@@ -113,20 +115,15 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 /// What brings hits into their order again.
 const BEST_FIRST: &str = "Best first";
 
-fn taught_words(here: usize, lessons: usize) -> String {
-    format!("taught {}, {} in all", count(here, "time"), count(lessons, "lesson"))
-}
-
-/// The place of words on one line that are there or may come.
-fn place_of(ui: &mut Ui, words: &str, padding: egui::Vec2) -> Rect {
-    let size = one_line(ui, words, f32::INFINITY, ui.visuals().text_color()).size() + 2.0 * padding;
-    ui.allocate_exact_size(size.max(vec2(0.0, ui.spacing().interact_size.y)), Sense::hover()).0
-}
-
-/// The line above the hits: the query, the filters and the engine.
+/// What stands above the hits: buttons, on a line of their own, so that no text moves them, and
+/// what is told of the answer.
 fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
+    buttons_ui(ui, panel, hits);
     ui.horizontal_wrapped(|ui| {
         filters_ui(ui, panel);
+        if let Some(like) = &hits.like {
+            like_by_ui(ui, panel, hits, like.of().is_some());
+        }
         let query = hits.query.trim();
         let of = if query.is_empty() { String::new() } else { format!(" for “{query}”") };
         let like = hits.like.as_ref().map_or_else(String::new, |like| format!(" that look like {}", like.short_name()));
@@ -167,14 +164,24 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         }
         if let Some(meant) = &hits.did_you_mean {
             // In one piece, so that its middle can be pressed.
-            let usual = ui.style_mut().wrap_mode.replace(egui::TextWrapMode::Extend);
+            let usual = ui.style_mut().wrap_mode.replace(TextWrapMode::Extend);
             let link = ui.link(format!("Did you mean: {meant}?")).on_hover_text("Search for this instead");
             ui.style_mut().wrap_mode = usual;
             if link.clicked() {
                 panel.ask(Command::Search(meant.clone()));
             }
         }
-        if !query.is_empty() {
+    });
+}
+
+/// The engine, and what can be done with all hits. What lessons bring has room at the right end.
+fn buttons_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
+    let has_words = !hits.query.trim().is_empty();
+    if !has_words && hits.hits.is_empty() {
+        return;
+    }
+    ui.horizontal(|ui| {
+        if has_words {
             let mut engine = hits.engine;
             ui.selectable_value(&mut engine, Engine::Memory, "Learning")
                 .on_hover_text("Learns from what you say of its answers (contextual memory tree)");
@@ -184,36 +191,30 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
                 panel.ask(Command::SearchBy(engine));
             }
         }
-        if let Some(like) = &hits.like {
-            like_by_ui(ui, panel, hits, like.of().is_some());
-        }
         if !hits.hits.is_empty() && ui.button("Select all of them").clicked() {
             panel.view.selection.set(hits.images.iter().copied());
         }
-        // What the first lesson brings has its place before it, so that no image moves.
-        let may_be_taught = !query.is_empty() && !hits.hits.is_empty();
-        if !hits.is_best_first {
-            let hover = "Images stay where they are while you say something of them; this, or Enter in the search box, puts the best first";
-            if main_button(ui, BEST_FIRST).on_hover_text(hover).clicked() {
-                panel.ask(Command::SortHits);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if !hits.is_best_first {
+                let hover =
+                    "Images stay where they are while you say something of them; this, or Enter in the search box, puts the best first";
+                if main_button(ui, BEST_FIRST).on_hover_text(hover).clicked() {
+                    panel.ask(Command::SortHits);
+                }
+            } else if hits.lessons > 0 {
+                let words = line_of(ui, TextStyle::Button, BEST_FIRST, f32::INFINITY, ui.visuals().text_color());
+                ui.add_space(words.size().x + 2.0 * ui.spacing().button_padding.x + ui.spacing().item_spacing.x);
             }
-        } else if may_be_taught {
-            place_of(ui, BEST_FIRST, ui.spacing().button_padding);
-        }
-        if hits.lessons > 0 {
-            let here = hits.hits.iter().filter(|hit| hit.taught.is_some()).count();
-            let words = taught_words(here, hits.lessons);
-            let place = place_of(ui, &words, egui::Vec2::ZERO);
-            let hover = format!("{} ({})", Action::Lessons.words().1, Action::Lessons.key_words(ui.ctx()));
-            // A child of its own, so that it takes no more room than was kept for it.
-            let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(place));
-            inside.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-            if inside.link(RichText::new(words).weak()).on_hover_text(hover).clicked() {
-                panel.view.open(Modal::Lessons);
+            if hits.lessons > 0 {
+                let here = hits.hits.iter().filter(|hit| hit.taught.is_some()).count();
+                let words = format!("taught {}, {} in all", count(here, "time"), count(hits.lessons, "lesson"));
+                let hover = format!("{} ({})", Action::Lessons.words().1, Action::Lessons.key_words(ui.ctx()));
+                ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
+                if ui.link(RichText::new(words).weak()).on_hover_text(hover).clicked() {
+                    panel.view.open(Modal::Lessons);
+                }
             }
-        } else if may_be_taught {
-            place_of(ui, &taught_words(1, 1), egui::Vec2::ZERO);
-        }
+        });
     });
 }
 
@@ -358,7 +359,7 @@ fn thumbs_ui(ui: &mut Ui, panel: &mut Panel<'_>, query: &str, hit: &SearchHit, a
         let key = action.key_words(ui.ctx());
         // A child of the tile, so that it does not move the next tile.
         let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(place).id_salt((hit.image.0, words)));
-        inside.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+        inside.style_mut().wrap_mode = Some(TextWrapMode::Extend);
         (inside.spacing_mut().button_padding, inside.spacing_mut().interact_size.y) = (vec2(4.0, 1.0), THUMB.y);
         let button = match is_said {
             true => egui::Button::new(RichText::new(words).color(theme::text_on(colour))).fill(colour),
