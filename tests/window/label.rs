@@ -112,11 +112,14 @@ fn rejecting_the_only_class_leaves_the_image_to_be_named() {
     world.until("one class is left", |app| app.desk().state().unwrap().classes().len() == 1);
     write(&mut world, "ant");
     let id = current(&world);
+    assert!(world.shows("the only class so far") && !world.shows("ant, 100 %"));
     read(&mut world);
     world.key(Key::X);
     world.until("it is rejected", |app| app.desk().state().unwrap().image(id).unwrap().rejected.contains("ant"));
     settle(&mut world);
     assert_eq!(current(&world), id);
+    let keys = labelling(world.app()).statistics().keys;
+    assert!(keys.pressed > keys.typing && world.shows("Keys saved") && !world.shows("-1"), "{keys:?}");
     write(&mut world, "bee");
     assert_eq!(label_of(&world, id).as_deref(), Some("bee"));
 }

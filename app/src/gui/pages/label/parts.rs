@@ -97,17 +97,21 @@ pub(super) fn small_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, class: Op
     response
 }
 
-/// A suggested class with its key and its probability; one is marked, which Enter gives.
-pub(super) fn choice_ui(ui: &mut Ui, panel: &Panel<'_>, class: &str, chance: f64, is_chosen: bool) -> egui::Response {
+/// A suggested class with its key and its probability, where that says something; one is marked,
+/// which Enter gives.
+pub(super) fn choice_ui(ui: &mut Ui, panel: &Panel<'_>, class: &str, chance: Option<f64>, is_chosen: bool) -> egui::Response {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 24.0), Sense::click());
     let key = panel.key_of(class);
     let spoken = key.as_ref().map_or_else(String::new, |key| format!("{key}: "));
-    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, format!("{spoken}{class}, {:.0} %", 100.0 * chance)));
+    let percent = chance.map(|chance| format!("{:.0} %", 100.0 * chance));
+    let words = [Some(format!("{spoken}{class}")), percent.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, words.clone()));
     let painter = ui.painter();
     let rounding = CornerRadius::same(4);
     let ground = if response.hovered() || response.has_focus() { ui.visuals().selection.bg_fill } else { ui.visuals().faint_bg_color };
     painter.rect_filled(rect, rounding, ground);
-    let full = Rect::from_min_size(pos2(rect.left(), rect.bottom() - 4.0), vec2(rect.width() * chance.clamp(0.0, 1.0) as f32, 4.0));
+    let share = chance.unwrap_or(0.0).clamp(0.0, 1.0) as f32;
+    let full = Rect::from_min_size(pos2(rect.left(), rect.bottom() - 4.0), vec2(rect.width() * share, 4.0));
     painter.rect_filled(full, CornerRadius::same(2), panel.colour(class));
     let (font, text) = (TextStyle::Small.resolve(ui.style()), ui.visuals().text_color());
     let middle = rect.center().y - 1.0;
@@ -117,7 +121,7 @@ pub(super) fn choice_ui(ui: &mut Ui, panel: &Panel<'_>, class: &str, chance: f64
     key_spot(ui, pos2(rect.left() + 14.0, middle), panel.colour(class), key.as_deref());
     let name = class_line(ui, class, rect.width() - 82.0, text);
     painter.galley(pos2(rect.left() + 30.0, middle - name.size().y / 2.0), name, text);
-    painter.text(pos2(rect.right() - 8.0, middle), Align2::RIGHT_CENTER, format!("{:.0} %", 100.0 * chance), font, text);
+    painter.text(pos2(rect.right() - 8.0, middle), Align2::RIGHT_CENTER, percent.unwrap_or_default(), font, text);
     response
 }
 

@@ -147,7 +147,7 @@ pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView) 
             ui.add_space(4.0);
             ui.label(RichText::new("Rather:").weak());
             for (class, chance) in doubt.instead.iter().take(CHOICES) {
-                if choice_ui(ui, panel, class, *chance, false).clicked() && is_read {
+                if choice_ui(ui, panel, class, Some(*chance), false).clicked() && is_read {
                     panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class.clone())));
                 }
             }

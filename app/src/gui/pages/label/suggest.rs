@@ -241,8 +241,10 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
             let is_only = panel.state().is_some_and(|state| state.classes().len() == 1);
             let words = if is_only { "the only class so far".to_owned() } else { format!("{:.0} % likely", 100.0 * chance) };
             let words = if view.reading.has_just_changed(ui) { format!("{words}, just changed") } else { words };
-            ui.label(RichText::new(words).weak())
-                .on_hover_text("The chance that those who suggest it give it, from how often they were right");
+            let told = ui.label(RichText::new(words).weak());
+            if !is_only {
+                told.on_hover_text("The chance that those who suggest it give it, from how often they were right");
+            }
             let is_read = view.reading.is_settled(ui);
             ui.add_enabled_ui(!labelling.is_saving && is_read, |ui| {
                 ui.horizontal_wrapped(|ui| {
@@ -257,7 +259,10 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
             });
             ui.add_space(4.0);
             for (place, (class, chance)) in ranking.iter().take(CHOICES).enumerate() {
-                if choice_ui(ui, panel, class, *chance, place == view.chosen).clicked() && is_read && !labelling.is_saving {
+                if choice_ui(ui, panel, class, (!is_only).then_some(*chance), place == view.chosen).clicked()
+                    && is_read
+                    && !labelling.is_saving
+                {
                     panel.ask(Command::LabelNext(vec![id], class.clone(), 1));
                 }
             }
@@ -320,8 +325,8 @@ fn statistics_ui(ui: &mut Ui, panel: &Panel<'_>, statistics: &LabellingStatistic
         let (typing, pressed) = (statistics.keys.typing, statistics.keys.pressed);
         row(
             "Keys saved",
-            (typing as i64 - pressed as i64).to_string(),
-            "Against typing every class and Enter behind it; rejecting and skipping cost keys too, so that it may begin below none",
+            typing.saturating_sub(pressed).to_string(),
+            "Against typing every class and Enter behind it; rejecting and skipping cost keys too, and until that is made up for none are saved",
         );
         row("Learned from", count(learned, "label"), "Labels that the advisers have heard");
     });
