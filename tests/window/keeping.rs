@@ -236,19 +236,30 @@ fn an_image_that_is_opened_is_shown_as_it_is_recognised() {
 }
 
 #[test]
-fn another_library_begins_without_the_search_and_the_filter_of_the_last() {
+fn another_library_begins_in_browse_without_the_search_and_the_filter_of_the_last() {
     let mut world = small();
     world.harness.state_mut().show(Scope::Class("bee".into()));
     world.ctrl(Key::F);
     world.type_into("Search", "bee");
     world.until("they are found", |app| app.desk().searching().hits().is_some());
+    world.harness.state_mut().turn_to(Page::Label);
     let other = world.path("other");
     class_folders(&other, &["one", "two"], 2);
     world.run(Command::Open(other));
     world.until("the other is open", |app| app.desk().name() == Some("other") && !app.desk().jobs().is_busy());
     let view = world.harness.state_mut().view_mut();
     assert!(view.search.text.is_empty() && view.shown.scopes.is_empty() && view.shown.list().len() == 4);
+    assert_eq!(view.page, Page::Browse);
     assert!(world.app().desk().searching().hits().is_none());
+    // The same one that is opened again goes on where it was.
+    world.harness.state_mut().turn_to(Page::Library);
+    let same = world.app().desk().source().unwrap().to_owned();
+    world.harness.state_mut().view_mut().search.text = "one".into();
+    world.run(Command::Open(same));
+    world.rest();
+    world.until("it is open again", |app| app.desk().state().is_some() && !app.desk().jobs().is_busy());
+    let view = world.harness.state_mut().view_mut();
+    assert_eq!((view.search.text.as_str(), view.page), ("", Page::Library));
 }
 
 #[test]

@@ -39,6 +39,8 @@ pub struct App {
     textures: Textures,
     pictures: PictureTextures,
     pub(super) requests: Vec<Request>,
+    /// Where the library is that was opened last.
+    opened_last: Option<PathBuf>,
     /// Whether the window may close although jobs are running.
     may_leave: bool,
     /// Whether a problem was told while it waits for them to end.
@@ -76,6 +78,7 @@ impl App {
             pages: Pages::default(),
             pictures: PictureTextures::default(),
             requests: Vec::new(),
+            opened_last: None,
             may_leave: false,
             has_problem: false,
         })
@@ -219,6 +222,14 @@ impl App {
         }
         self.view.begin_library();
         self.pages.begin_library();
+        let opened = self.desk.collection().or(self.desk.folder()).map(Path::to_owned);
+        if let Some(opened) = opened {
+            // Another library begins on the first page; the same one goes on where it was.
+            let last = self.opened_last.replace(opened.clone());
+            if last.is_some_and(|last| last != opened) {
+                self.turn_to(Page::Browse);
+            }
+        }
         match source {
             // The sample is always at hand, so it is not listed among what was opened lately.
             Some(source) if self.desk.opening().tray().is_empty() => self.kept.settings.remember(&source),
