@@ -243,7 +243,9 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
             let words = if view.reading.has_just_changed(ui) { format!("{words}, just changed") } else { words };
             let told = ui.label(RichText::new(words).weak());
             if !is_only {
-                told.on_hover_text("The chance that those who suggest it give it, from how often they were right");
+                told.on_hover_text(
+                    "The chance that those who suggest it give it among the classes that have a label, from how often they were right",
+                );
             }
             let is_read = view.reading.is_settled(ui);
             ui.add_enabled_ui(!labelling.is_saving && is_read, |ui| {
