@@ -84,7 +84,7 @@ pub enum Labels {
     FolderPaths,
     /// In the names of files.
     NorbNames,
-    /// In the name of the folder itself: all pictures are of one class.
+    /// Nowhere: all pictures are of [`OpenOptions::one_class`], or else of the folder's name.
     WholeFolder,
     /// Nowhere: every picture is [`UNLABELLED`].
     None,
@@ -137,6 +137,8 @@ impl Masks {
 pub struct OpenOptions {
     /// Where labels are looked for.
     pub labels: Labels,
+    /// The class of all pictures by [`Labels::WholeFolder`]; the folder's name where none is given.
+    pub one_class: Option<String>,
     /// Which half of a stereo pair becomes the item.
     pub camera: Camera,
     /// Patterns of files and folders of images that are left out: `*` stands for any part of a
@@ -181,7 +183,7 @@ pub enum ClassesFrom {
     Paths,
     /// The names of files.
     Names,
-    /// The name of the folder itself: there is one class.
+    /// That of the folder, or a name that was given: there is one class.
     WholeFolder,
     /// The category file of a NORB set.
     Norb,

@@ -83,7 +83,7 @@ enum Plan {
     Paths { level: usize },
     /// The category in the name.
     Names,
-    /// The name of the folder itself, which all pictures have.
+    /// One class, which all pictures have.
     Whole { class: String },
     Nowhere {
         /// The folder whose name is a date, where that is why.
@@ -223,7 +223,7 @@ impl Survey {
                 format!("the paths of folders, such as {}, are the classes ({n_classes})", example.join("/"))
             }
             Plan::Names => format!("the names of the files tell the classes ({n_classes})"),
-            Plan::Whole { class } => format!("all pictures are of one class, the name of the folder: {class}"),
+            Plan::Whole { class } => format!("all pictures are of one class: {class}"),
             Plan::Nowhere { date: Some(date) } => {
                 format!("the folders are dates, such as {date}, and tell no classes; the pictures have no labels")
             }
@@ -289,6 +289,16 @@ fn is_split(folder: &str) -> bool {
     SPLITS.contains(&folder.to_lowercase().as_str())
 }
 
+/// The name of a folder as the class of all its pictures.
+pub(crate) fn class_of_folder(folder: &Path) -> Result<String> {
+    let name = folder.file_name().map(text).unwrap_or_default();
+    if name.is_empty() || is_split(&name) || name == UNLABELLED {
+        let found = if name.is_empty() { "one without a name".to_owned() } else { format!("one that is called {name}") };
+        return Err(Error::data(folder, "a folder whose name is a class", found, "name the class, or read labels elsewhere"));
+    }
+    Ok(name)
+}
+
 fn plan(root: &Path, options: &OpenOptions, files: &[Found], choice: Option<&Choice>) -> Result<Plan> {
     let n_in_folders = files.iter().filter(|file| !file.folders.is_empty()).count();
     let agreed = choice.and_then(|choice| (0..4).find(|&level| agrees(choice, files, |folders| folders.get(level))));
@@ -299,14 +309,7 @@ fn plan(root: &Path, options: &OpenOptions, files: &[Found], choice: Option<&Cho
         Labels::ClassFolders if n_in_folders > 0 => Ok(folders),
         Labels::FolderPaths if n_in_folders > 0 => Ok(Plan::Paths { level: class_level(files) }),
         Labels::ClassFolders | Labels::FolderPaths => Err(no_classes(root, files, "a folder for each class")),
-        Labels::WholeFolder => {
-            let name = root.file_name().map(text).unwrap_or_default();
-            if name.is_empty() || is_split(&name) {
-                let found = if name.is_empty() { "one without a name".to_owned() } else { format!("one that is called {name}") };
-                return Err(Error::data(root, "a folder whose name is a class", found, "rename it, or read labels elsewhere"));
-            }
-            Ok(Plan::Whole { class: name })
-        }
+        Labels::WholeFolder => Ok(Plan::Whole { class: options.one_class.clone().map_or_else(|| class_of_folder(root), Ok)? }),
         Labels::NorbNames if choice.is_some() => Ok(Plan::Names),
         Labels::NorbNames => Err(no_classes(root, files, "names such as truck_07_3_12_4_lt.png")),
         Labels::Auto => match choice.filter(|choice| choice.is_convincing()) {

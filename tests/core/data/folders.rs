@@ -102,9 +102,12 @@ fn a_folder_may_be_one_class_by_its_name() {
     let set = open(&dir.path().join("dogs"), Labels::WholeFolder);
     assert_eq!((set.classes.as_slice(), set.items.len()), (["dogs".to_owned()].as_slice(), 3));
     assert_eq!(set.layout.classes_from, ClassesFrom::WholeFolder);
-    assert!(set.layout.words.contains("of one class, the name of the folder: dogs"), "{}", set.layout.words);
+    assert!(set.layout.words.contains("all pictures are of one class: dogs"), "{}", set.layout.words);
     let error = try_open(&dir.path().join("images"), Labels::WholeFolder).unwrap_err();
     assert!(error.to_string().contains("a folder whose name is a class, found one that is called images"), "{error}");
+    let named = OpenOptions { labels: Labels::WholeFolder, one_class: Some("animal/dog".into()), ..OpenOptions::default() };
+    let set = Dataset::open(&dir.path().join("images"), &named, &Progress::default()).unwrap();
+    assert_eq!(set.classes, ["animal/dog"]);
 }
 
 #[test]

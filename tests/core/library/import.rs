@@ -1,8 +1,11 @@
 //! Import: which files are found and recognised, and what stays when files change, move and vanish.
 
-use tessera_core::data::Labels;
-use tessera_core::library::import::import_file;
+use std::collections::BTreeSet;
+
+use tessera_core::data::{Labels, Masks};
+use tessera_core::library::import::{import_file, plan};
 use tessera_core::library::relocate::relocate;
+use tessera_core::library::state::Root;
 
 use super::*;
 
@@ -121,6 +124,82 @@ fn a_folder_that_moved_is_read_as_before_and_other_classes_are_counted() {
     assert!(words(&library).starts_with("Read the folders of "), "{}", words(&library));
     hold(&library).undo().unwrap();
     assert_eq!(at(&library, "animal/cat/1.png").label(), Some("animal/cat"));
+}
+
+/// The classes of the images that are there, by name.
+fn classes_in_use(library: &Mutex<Library>) -> Vec<String> {
+    let library = hold(library);
+    let labels: BTreeSet<&str> = library.state().images().filter_map(|image| image.label()).collect();
+    labels.into_iter().map(str::to_owned).collect()
+}
+
+/// What the library keeps of its only folder.
+fn kept(library: &Mutex<Library>) -> Root {
+    hold(library).state().roots().next().unwrap().1.clone()
+}
+
+#[test]
+fn a_folder_that_is_one_class_stays_it_under_another_name() {
+    let odd = "animal/dog, class of caf\u{e9}, masks keep";
+    for (given, class) in [(None, "dogs"), (Some(" animal/dog, class of cafe\u{301}, masks keep"), odd)] {
+        let place = Place::new(&["dogs/1.png", "dogs/2.png"]);
+        let library = place.open();
+        let (dogs, hounds) = (place.image("dogs"), place.image("hounds"));
+        let unnamed = ImportOptions { labels: Labels::WholeFolder, masks: Masks::Keep, ..ImportOptions::default() };
+        let report = imported_with(&library, &dogs, &ImportOptions { one_class: given.map(Into::into), ..unnamed.clone() });
+        assert_eq!((report.imported, classes_in_use(&library)), (2, vec![class.to_owned()]));
+        assert_eq!(kept(&library).labels, format!("whole-folder, masks keep, class {class}"));
+        fs::rename(&dogs, &hounds).unwrap();
+        relocate(&library, &dogs, &hounds, &Progress::default()).unwrap();
+        place.put("hounds/3.png", 3);
+        let again = ImportOptions::with_earlier(Some(hold(&library).state()), &hounds, None, Vec::new(), None);
+        assert_eq!(again, ImportOptions { one_class: Some(class.into()), ..unnamed.clone() });
+        assert_eq!(again, ImportOptions::of(&kept(&library)), "a look for changes reads it so, too");
+        assert_eq!((imported_with(&library, &hounds, &again).imported, classes_in_use(&library)), (1, vec![class.to_owned()]));
+        // Asked for anew, the folder's name counts.
+        imported_with(&library, &hounds, &unnamed);
+        assert_eq!(classes_in_use(&library), ["hounds"]);
+        assert_eq!(kept(&library).labels, "whole-folder, masks keep, class hounds");
+    }
+}
+
+#[test]
+fn a_folder_that_an_earlier_version_read_as_one_class_has_its_own_name() {
+    let root = |labels: &str| Root { path: "/photos/dogs".into(), labels: labels.into(), exclude: Vec::new() };
+    for (labels, class, masks) in [
+        ("whole-folder", Some("dogs"), Masks::Auto),
+        ("whole-folder, masks keep", Some("dogs"), Masks::Keep),
+        ("whole-folder, masks auto, class cats", Some("cats"), Masks::Auto),
+        ("class-folders, masks leave-out", None, Masks::LeaveOut),
+        ("tea-leaves", None, Masks::Auto),
+    ] {
+        let options = ImportOptions::of(&root(labels));
+        assert_eq!((options.one_class.as_deref(), options.masks), (class, masks), "{labels}");
+        assert_eq!(options.labels == Labels::WholeFolder, class.is_some(), "{labels}");
+    }
+}
+
+#[test]
+fn what_is_no_class_is_no_class_of_a_folder() {
+    let place = Place::new(&["images/1.png"]);
+    let library = place.open();
+    let long = "x".repeat(201);
+    for (one_class, found) in [
+        (Some(" "), "other than `unlabelled`, found empty"),
+        (Some(&*long), "found 201 characters long"),
+        (Some("unlabelled"), "found `unlabelled`"),
+        (None, "found one that is called images"),
+    ] {
+        let options = ImportOptions { labels: Labels::WholeFolder, one_class: one_class.map(Into::into), ..ImportOptions::default() };
+        let folder = place.image("images");
+        for error in [
+            import(&library, &folder, &options, &Progress::default()).unwrap_err(),
+            plan(None, &folder, &options, &Progress::default()).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains(found), "{error}");
+        }
+    }
+    assert_eq!(hold(&library).state().roots().count(), 0);
 }
 
 #[test]

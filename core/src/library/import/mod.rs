@@ -15,16 +15,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::Library;
+use super::classes::tidy_name;
 use super::draft::Draft;
 use super::event::{Change, EventId, EventKind, Field, FolderWord, RootId, Swap};
 use super::state::{Image, Place, Root, State};
 use super::store::Store;
 use crate::data::plan::ImportPlan;
 use crate::data::tables::beside;
-use crate::data::{Dataset, ImageSource, Labels, Masks, Meta, OpenOptions, UNLABELLED};
+use crate::data::{Dataset, ImageSource, Labels, Masks, Meta, OpenOptions, UNLABELLED, class_of_folder};
 use crate::error::{self, Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
+use crate::text::composed;
 use admit::Run;
 use look::{Known, Look, Refused, Seen, look};
 
@@ -48,6 +50,8 @@ const ALL: &str = "*";
 pub struct ImportOptions {
     /// Where labels are looked for.
     pub labels: Labels,
+    /// The class of all images by [`Labels::WholeFolder`]; the folder's name where none is given.
+    pub one_class: Option<String>,
     /// Patterns of files and folders that are left out, such as `*.tmp` or `drafts/**`.
     pub exclude: Vec<String>,
     /// What becomes of pictures that are masks of others.
@@ -56,14 +60,44 @@ pub struct ImportOptions {
 
 /// What stands between the source of labels and what becomes of masks, where a root says both.
 const AND_MASKS: &str = ", masks ";
+/// What stands before the one class of all images, at the end. Only behind masks: a version that
+/// knows no such class then still reads the source of labels.
+const AND_CLASS: &str = ", class ";
+
+/// The name of the one class of all images as it is kept: tidy as that of any class, and composed.
+///
+/// # Errors
+/// [`Error::Value`] when it is empty, too long, or the name for images without a class.
+pub fn one_class(name: &str) -> Result<String> {
+    let tidy =
+        tidy_name(name).and_then(|name| if name == UNLABELLED { Err(format!("`{name}`")) } else { Ok(composed(&name).into_owned()) });
+    tidy.map_err(|found| Error::value("class", format!("a name of 1 to 200 characters other than `{UNLABELLED}`"), found))
+}
 
 impl ImportOptions {
     /// Those that a folder was imported with.
     pub fn of(root: &Root) -> Self {
-        let (labels, masks) = root.labels.split_once(AND_MASKS).unwrap_or((&root.labels, ""));
-        let labels = Labels::ALL.into_iter().find(|known| known.name() == labels);
-        let masks = [Masks::Keep, Masks::LeaveOut].into_iter().find(|known| known.name() == masks);
-        Self { labels: labels.unwrap_or_default(), exclude: root.exclude.clone(), masks: masks.unwrap_or_default() }
+        let (rest, class) = root.labels.split_once(AND_CLASS).map_or((&*root.labels, None), |(rest, class)| (rest, Some(class.to_owned())));
+        let (labels, masks) = rest.split_once(AND_MASKS).unwrap_or((rest, ""));
+        let labels = Labels::ALL.into_iter().find(|known| known.name() == labels).unwrap_or_default();
+        let masks = [Masks::Keep, Masks::LeaveOut].into_iter().find(|known| known.name() == masks).unwrap_or_default();
+        // Earlier versions kept no name: they meant the folder's.
+        let is_unnamed = labels == Labels::WholeFolder && class.is_none();
+        let one_class = if is_unnamed { class_of_folder(&root.path).ok() } else { class };
+        Self { labels, one_class, exclude: root.exclude.clone(), masks }
+    }
+
+    /// These with the name of the one class of all images of a folder, where there is one class.
+    ///
+    /// # Errors
+    /// As [`one_class`]; [`Error::Data`] when none is given and the folder has no name of a class.
+    fn with_class_named(&self, folder: &Path) -> Result<Self> {
+        let named = match (self.labels, &self.one_class) {
+            (Labels::WholeFolder, Some(name)) => Some(one_class(name)?),
+            (Labels::WholeFolder, None) => Some(one_class(&class_of_folder(folder)?)?),
+            _ => None,
+        };
+        Ok(Self { one_class: named, ..self.clone() })
     }
 
     /// The root with this canonical path, or else one of its name that is not where it was, which
@@ -98,16 +132,19 @@ impl ImportOptions {
         let before = folder.zip(state).and_then(|(folder, state)| Self::of_folder(state, &folder)).unwrap_or_default();
         Self {
             labels: labels.unwrap_or(before.labels),
+            one_class: before.one_class,
             exclude: if exclude.is_empty() { before.exclude } else { exclude },
             masks: masks.unwrap_or(before.masks),
         }
     }
 
-    /// The root of a folder that is imported with these.
+    /// The root of a folder that is imported with these, of which the one class has its name.
     fn root(&self, folder: &Path) -> Root {
-        let labels = match self.masks {
-            Masks::Auto => self.labels.name().to_owned(),
-            masks => format!("{}{AND_MASKS}{}", self.labels.name(), masks.name()),
+        let (labels, masks) = (self.labels.name(), self.masks.name());
+        let labels = match &self.one_class {
+            Some(class) => format!("{labels}{AND_MASKS}{masks}{AND_CLASS}{class}"),
+            None if self.masks == Masks::Auto => labels.to_owned(),
+            None => format!("{labels}{AND_MASKS}{masks}"),
         };
         Root { path: folder.to_owned(), labels, exclude: self.exclude.clone() }
     }
@@ -116,14 +153,15 @@ impl ImportOptions {
     /// but where images of the library have classes from this folder already: they keep them.
     /// O(images).
     pub fn open(&self, state: Option<&State>, folder: &Path) -> OpenOptions {
-        let (labels, exclude, masks) = (self.labels, self.exclude.clone(), self.masks);
+        let (labels, masks) = (self.labels, self.masks);
+        let (one_class, exclude) = (self.one_class.clone(), self.exclude.clone());
         let has_class = |(id, _): (RootId, &Root)| {
             let is_of_it = |image: &Arc<Image>| image.folder.label.is_some() && image.places.iter().all(|place| place.root == id);
             state.is_some_and(|state| state.images().any(is_of_it))
         };
         let root = state.and_then(|state| Self::root_of(state, folder));
         let passes_dates = labels == Labels::Auto && !root.is_some_and(has_class);
-        OpenOptions { labels, exclude, masks, unlabelled_too: true, passes_dates, ..OpenOptions::default() }
+        OpenOptions { labels, one_class, exclude, masks, unlabelled_too: true, passes_dates, ..OpenOptions::default() }
     }
 }
 
@@ -138,7 +176,7 @@ impl Root {
 /// in.
 ///
 /// # Errors
-/// As [`ImportPlan::of`].
+/// As [`ImportPlan::of`] and [`one_class`].
 ///
 /// # Complexity
 /// As [`ImportPlan::of`], and O(files of the library).
@@ -149,6 +187,7 @@ pub fn plan(state: Option<&State>, folder: &Path, options: &ImportOptions, progr
         taken_in.flat_map(|image| image.files()).map(|place| state.full_path(place)).collect()
     };
     let known: HashSet<PathBuf> = state.into_iter().flat_map(places).collect();
+    let options = options.with_class_named(&folder)?;
     ImportPlan::of(&folder, &options.open(state, &folder), &|path| known.contains(path), progress)
 }
 
@@ -175,7 +214,7 @@ pub(super) fn is_unfinished(store: &Store, root: RootId) -> Result<bool> {
 ///
 /// # Errors
 /// [`Error::Io`] when the folder or the library cannot be read or written, [`Error::Data`] when the
-/// folder is a library or a pattern is none, [`Error::Option`].
+/// folder is a library or a pattern is none, [`Error::Option`], [`one_class`].
 ///
 /// # Complexity
 /// One pass over the directory entries; only files that are new or changed are read.
@@ -227,6 +266,7 @@ fn run(
 ) -> Result<Imported> {
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let is_of_files = |(_, root): (RootId, &Root)| root.path == folder && root.is_of_files();
+    let options = &options.with_class_named(&folder)?;
     let only_known = options.exclude == [ALL] && hold(library).state().roots().any(is_of_files);
     let state = hold(library).state().clone();
     let opened = options.open(Some(&state), &folder);
