@@ -203,6 +203,28 @@ fn years_tell_no_classes_and_a_folder_may_be_one_class() {
 }
 
 #[test]
+fn the_one_class_of_a_folder_may_be_named() {
+    let world = World::new();
+    for (i, name) in ["images/1.png", "images/below/2.png"].iter().enumerate() {
+        world.picture(name, i, i as u32, i as u32);
+    }
+    let plan = world.run(["import", "lib.tessera", "images", "--class", "animal/dog", "--dry-run", "--json"]).ended(0).object();
+    let folder = &plan["folders"][0];
+    assert_eq!((&folder["labels"], &folder["classes"]), (&json!("whole-folder"), &json!({"animal/dog": 2})), "{plan}");
+    assert!(folder["examples"].as_array().unwrap().iter().all(|example| example["class"] == "animal/dog"), "{plan}");
+    world.run(["import", "lib.tessera", "images", "--class", "animal/dog"]).ended(0);
+    world.picture("images/3.png", 0, 9, 9);
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    let found = |class: &str| world.run(["search", "lib.tessera", "--class", class, "--json"]).ended(0).object()["found"].clone();
+    assert_eq!(found("animal/dog"), 3);
+    let refused = ["import", "other.tessera", "images", "--class", "dog", "--labels", "none"];
+    world.run(refused).ended(2).complains("option `--labels` is none, but it must be whole-folder or left out where --class");
+    world.run(["import", "other.tessera", "images", "--class", " "]).ended(65).complains("class: expected a name of 1 to 200 characters");
+    world.run(["import", "other.tessera", "images", "--labels", "whole-folder"]).complains("name the class, or read labels elsewhere");
+    assert!(!world.at("other.tessera").exists());
+}
+
+#[test]
 fn few_inner_folders_are_said_to_be_objects_and_a_table_that_is_not_read_is_named() {
     let world = World::new();
     let mut captions = "image,caption\n".to_owned();

@@ -7,12 +7,13 @@ use std::time::Instant;
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
+use tessera_core::data::Labels;
 use tessera_core::data::plan::may_be_table;
 use tessera_core::data::tables::{self, Problem, Table};
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::brought::VectorsRead;
-use tessera_core::library::import::{ClassConflict, ImportOptions, Imported, TableRead, hold};
+use tessera_core::library::import::{ClassConflict, ImportOptions, Imported, TableRead, hold, one_class};
 
 use super::import_plan::{self, options};
 use super::librarian::{Librarian, count};
@@ -42,6 +43,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     let out = librarian.out;
     for folder in &arguments.folders {
         check(folder, arguments.unpack.is_some())?;
+    }
+    if let Some(class) = &arguments.class {
+        one_class(class)?;
+        if let Some(labels) = arguments.labels.filter(|labels| *labels != Labels::WholeFolder) {
+            let expected = "whole-folder or left out where --class names the class of all images";
+            return Err(Error::Option { name: "--labels", found: labels.name().into(), expected }.into());
+        }
     }
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
     if arguments.dry_run {

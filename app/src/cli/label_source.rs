@@ -13,7 +13,7 @@ pub(super) fn label_source(of: impl IntoIterator<Item = Labels>) -> impl TypedVa
         Labels::ClassFolders => "In the names of folders, inside which folders are single objects",
         Labels::FolderPaths => "In the paths of folders, as birds/wren",
         Labels::NorbNames => "In the names of files",
-        Labels::WholeFolder => "In the name of the folder itself: all images are of one class",
+        Labels::WholeFolder => "In the name of the folder itself: all images are of one class, which --class may name otherwise",
         Labels::None => "Nowhere",
     };
     PossibleValuesParser::new(of.into_iter().map(|labels| PossibleValue::new(labels.name()).help(words(labels))))

@@ -36,6 +36,9 @@ pub(super) struct Import {
     /// with the same --exclude and --masks unless these are given]
     #[arg(long, value_parser = label_source(Labels::ALL))]
     pub(super) labels: Option<Labels>,
+    /// All images are of this class, now and when the folder is imported again
+    #[arg(long, value_name = "NAME")]
+    pub(super) class: Option<String>,
     /// Then read captions and labels from this file: CSV, TSV, JSON lines, COCO or Flickr8k
     #[arg(long, value_name = "FILE")]
     pub(super) captions: Option<PathBuf>,
