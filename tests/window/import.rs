@@ -9,6 +9,7 @@ use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use image::{GrayImage, Luma};
 use tessera::command::Command;
+use tessera::gui::App;
 use tessera::gui::dialogs::Purpose;
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
@@ -116,6 +117,35 @@ fn what_was_chosen_is_what_is_imported() {
     world.run(Command::Rescan);
     world.rest();
     assert_eq!(world.state().images().count(), 18);
+}
+
+#[test]
+fn all_images_are_of_the_class_that_is_typed() {
+    let mut world = planning();
+    world.click("One class for all");
+    let is_planned = |app: &App, class: &str| {
+        let now = app.desk().planning().now().filter(|now| now.is_current);
+        now.and_then(|now| now.plan()).is_some_and(|plan| plan.classes == [(class.to_owned(), 16)])
+    };
+    world.until("the folder's name is the class", |app| is_planned(app, "set"));
+    let set = world.path("set");
+    world.harness.get_by_role_and_label(Role::TextInput, "Class of all images").focus();
+    world.step();
+    world.ctrl(Key::A);
+    world.key(Key::Delete);
+    assert!(world.shows("expected a name of 1 to 200 characters"));
+    world.key(Key::Enter);
+    world.key(Key::Enter);
+    assert!(world.app().desk().planning().now().is_some(), "without a name nothing is imported");
+    world.type_into("Class of all images", "animal/cattle");
+    world.until("the class is planned", |app| is_planned(app, "animal/cattle"));
+    world.step();
+    assert!(!world.shows("expected a name"));
+    world.click("Import 16 images");
+    imported(&mut world, 22);
+    let root = world.state().roots().find(|(_, root)| root.path == set).map(|(_, root)| root.clone()).unwrap();
+    assert_eq!(root.labels, "whole-folder, masks auto, class animal/cattle");
+    assert_eq!(world.state().images().filter(|image| image.label() == Some("animal/cattle")).count(), 16);
 }
 
 #[test]

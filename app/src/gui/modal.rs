@@ -82,6 +82,8 @@ pub struct ModalDraft {
     pub chosen: usize,
     /// Whether its box is ticked.
     pub is_ticked: bool,
+    /// The class of all images that is being typed before an import.
+    pub class: Option<String>,
 }
 
 impl ModalDraft {
@@ -92,6 +94,6 @@ impl ModalDraft {
             Modal::RestoreBackup(backup) => backup.place.to_string_lossy().into_owned(),
             _ => String::new(),
         };
-        Self { text, is_new: true, selected: None, chosen: 0, is_ticked: false }
+        Self { text, is_new: true, selected: None, chosen: 0, is_ticked: false, class: None }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::{Align, Key, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
+use egui::{Align, Id, Key, Layout, RichText, ScrollArea, TextEdit, Ui, vec2};
 use tessera_core::data::plan::{ImportPlan, PlannedFile, TableBeside};
 use tessera_core::data::{ClassesFrom, Labels, Masks};
 use tessera_core::error::{display, display_name};
-use tessera_core::library::import::ImportOptions;
+use tessera_core::library::import::{ImportOptions, one_class};
 
 use crate::command::Command;
 use crate::gui::panel::Panel;
@@ -29,7 +29,7 @@ const BEFORE_TABLES: usize = 2;
 pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
     let Some(now) = panel.desk.planning().now() else { return true };
     let (folder, mut options, is_current) = (now.folder.clone(), now.options.clone(), now.is_current);
-    let before = (options.labels, options.masks, options.exclude.clone());
+    let before = options.clone();
     ui.horizontal(|ui| {
         ui.heading(format!("Import {}", display_name(&folder)));
         if !is_current {
@@ -57,9 +57,9 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
                 let room = ui.available_size();
                 let draft = &mut panel.view.draft;
                 let mut choices_ui = |ui: &mut Ui| {
-                    labels_ui(ui, plan, &mut options);
+                    is_typing = labels_ui(ui, plan, &mut draft.class, &mut options);
                     masks_ui(ui, plan, &mut options);
-                    is_typing = patterns_ui(ui, &mut draft.text, &mut options, &plan.excluded);
+                    is_typing |= patterns_ui(ui, &mut draft.text, &mut options, &plan.excluded);
                     tables_ui(ui, plan, &mut draft.chosen);
                     skipped_ui(ui, plan);
                     let table = table_of(plan, draft.chosen);
@@ -92,12 +92,14 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
         }
     });
     ui.add_space(8.0);
+    let typed = panel.view.draft.class.as_deref();
+    let lacks_class = options.labels == Labels::WholeFolder && typed.is_some_and(|class| one_class(class).is_err());
     let mut close = false;
     ui.horizontal(|ui| {
         let images = match &now.outcome {
             // It may be started before everything is known.
             None => Some("Import".to_owned()),
-            Some(Ok(plan)) if plan.images > 0 => Some(match plan.images - plan.known {
+            Some(Ok(plan)) if plan.images > 0 && !lacks_class => Some(match plan.images - plan.known {
                 0 => "Import again".to_owned(),
                 new if plan.known > 0 => format!("Import {}", count(new, "new file")),
                 all => format!("Import {}", count(all, "image")),
@@ -120,7 +122,7 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
         }
         ui.label(RichText::new("Image files are neither copied nor changed.").weak());
     });
-    if !close && before != (options.labels, options.masks, options.exclude.clone()) {
+    if !close && before != options {
         panel.ask(Command::PlanImport(folder, Some(options)));
     }
     close
@@ -156,8 +158,9 @@ fn heading_ui(ui: &mut Ui, words: &str) {
     ui.label(RichText::new(words).strong());
 }
 
-/// The choice of a source of labels.
-fn labels_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
+/// The choice of a source of labels; `typed` is the one class of all images as it is being typed.
+/// Returns whether keys are those of its field.
+fn labels_ui(ui: &mut Ui, plan: &ImportPlan, typed: &mut Option<String>, options: &mut ImportOptions) -> bool {
     heading_ui(ui, "Labels from");
     let chosen = match (options.labels, plan.classes_from) {
         (Labels::Auto, Some(ClassesFrom::Folders)) => Labels::ClassFolders,
@@ -167,13 +170,18 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
         (Labels::Auto, _) => Labels::None,
         (labels, _) => labels,
     };
-    for source in &plan.sources {
-        let words = match source.labels {
+    let mut is_typing = false;
+    for labels in Labels::ALL {
+        if labels == Labels::WholeFolder && !plan.sources.is_empty() {
+            is_typing = one_class_ui(ui, plan, chosen == labels, typed, options);
+        }
+        let Some(source) = plan.sources.iter().find(|source| source.labels == labels) else { continue };
+        let words = match labels {
             Labels::ClassFolders => "Folders",
             Labels::FolderPaths => "Paths of folders",
             Labels::NorbNames => "Names of files",
-            Labels::WholeFolder => "This folder's name",
-            Labels::Auto | Labels::None => "Nowhere",
+            Labels::None => "Nowhere",
+            Labels::Auto | Labels::WholeFolder => continue,
         };
         let mut hover = source.words.clone();
         if source.labels == chosen && options.labels == Labels::Auto && chosen != Labels::None {
@@ -199,6 +207,36 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, options: &mut ImportOptions) {
     if !classes.is_empty() {
         line(ui, RichText::new(classes.join(", ")).small());
     }
+    is_typing
+}
+
+/// The choice of one class for all images, whose name is the folder's until another is typed.
+fn one_class_ui(ui: &mut Ui, plan: &ImportPlan, is_chosen: bool, typed: &mut Option<String>, options: &mut ImportOptions) -> bool {
+    let known = typed.as_ref().or(options.one_class.as_ref());
+    let mut name = known.cloned().unwrap_or_else(|| display_name(&plan.root));
+    let (radio, field) = ui
+        .horizontal(|ui| {
+            let radio = ui.radio(is_chosen, "One class for all").on_hover_text("All images of the folder get this class, now and later");
+            let edit = TextEdit::singleline(&mut name).id(Id::unique("one class")).desired_width(f32::INFINITY).char_limit(400);
+            (radio, ui.add(edit))
+        })
+        .inner;
+    field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Class of all images"));
+    let class = one_class(&name);
+    if field.changed() {
+        *typed = Some(name);
+    }
+    match class {
+        Ok(class) if field.changed() || radio.clicked() && !is_chosen => {
+            (options.labels, options.one_class) = (Labels::WholeFolder, Some(class));
+        }
+        Err(_) if radio.clicked() => field.request_focus(),
+        Err(error) if is_chosen || field.has_focus() => {
+            ui.colored_label(ui.visuals().error_fg_color, error.to_string());
+        }
+        _ => {}
+    }
+    field.has_focus() || field.lost_focus()
 }
 
 /// What becomes of masks; nothing where there are none.
