@@ -252,6 +252,7 @@ impl Library {
         py: Python<'_>,
         folder: PathBuf,
         labels: Option<&str>,
+        one_class: Option<String>,
         exclude: Vec<String>,
         told: Option<Py<PyAny>>,
     ) -> PyResult<([usize; 8], Vec<(PathBuf, String)>, String)> {
@@ -259,9 +260,14 @@ impl Library {
             let labels = Labels::ALL.into_iter().find(|known| known.name() == name);
             labels.ok_or_else(|| refused("labels", name, "auto, class-folders, folder-paths, norb-names, whole-folder or none"))
         };
-        let labels = labels.map(source).transpose()?;
+        let labels = match (labels.map(source).transpose()?, &one_class) {
+            (None | Some(Labels::WholeFolder), Some(_)) => Some(Labels::WholeFolder),
+            (Some(other), Some(_)) => return Err(refused("labels", other.name(), "whole-folder or None where one_class names the class")),
+            (labels, None) => labels,
+        };
         let report = self.with(py, told, |library, progress| {
             let options = ImportOptions::with_earlier(Some(hold(library).state()), &folder, labels, exclude, None);
+            let options = ImportOptions { one_class: one_class.or(options.one_class), ..options };
             let report = import(library, &folder, &options, progress)?;
             if !report.cancelled {
                 Self::complete(library, progress)?;

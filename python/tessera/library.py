@@ -179,15 +179,18 @@ class Library:
         if not self.read_only:
             _OPEN[self._real] = self
 
-    def import_folder(self, folder: str | os.PathLike[str], *, labels: str | None = None, exclude: Iterable[str] = ()) -> Imported:
+    def import_folder(
+        self, folder: str | os.PathLike[str], *, labels: str | None = None, one_class: str | None = None, exclude: Iterable[str] = ()
+    ) -> Imported:
         """Takes in the images below a folder; they stay where they are. ``exclude`` are patterns of files
         and folders to leave out. ``labels`` tells what is read as their class: ``"class-folders"``, the
         folder they lie in; ``"folder-paths"``, the path of their folders, as ``birds/wren``;
         ``"norb-names"``, the name of the file; ``"whole-folder"``, the name of the folder itself, for
-        all images; ``"auto"``, names of folders or of files, whichever fits; ``"none"``, nothing.
+        all images, or ``one_class`` in its place; ``"auto"``, names of folders or of files, whichever
+        fits; ``"none"``, nothing.
         Without ``labels`` a folder that was imported before is read as then, with the same patterns
         unless others are given, another one as by ``"auto"``."""
-        numbers, failed, layout = self._native.import_folder(Path(folder), labels, list(exclude), teller(self.progress))
+        numbers, failed, layout = self._native.import_folder(Path(folder), labels, one_class, list(exclude), teller(self.progress))
         found, imported, unchanged, duplicate, unsupported, _, missing, moved = numbers
         return Imported(found, imported, unchanged, duplicate, unsupported, dict(failed), missing, layout, moved)
 

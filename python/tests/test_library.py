@@ -72,6 +72,11 @@ def test_a_folder_is_read_as_it_was_before(folder):
         assert {image.label for image in library.images} == {"plant/poppy", "sea"}
         library.import_folder(folder / "set", labels="auto")
         assert {image.label for image in library.images} == {"plant", "sea"}
+        library.import_folder(folder / "set", one_class="holidays")
+        library.import_folder(folder / "set")
+        assert {image.label for image in library.images} == {"holidays"}
+        with pytest.raises(tessera.Error, match="whole-folder or None where one_class names the class"):
+            library.import_folder(folder / "set", labels="none", one_class="holidays")
 
 
 def test_images_that_look_alike(folder):
