@@ -261,13 +261,13 @@ impl Library {
             labels.ok_or_else(|| refused("labels", name, "auto, class-folders, folder-paths, norb-names, whole-folder or none"))
         };
         let labels = match (labels.map(source).transpose()?, &one_class) {
-            (None | Some(Labels::WholeFolder), Some(_)) => Some(Labels::WholeFolder),
-            (Some(other), Some(_)) => return Err(refused("labels", other.name(), "whole-folder or None where one_class names the class")),
-            (labels, None) => labels,
+            (Some(other), Some(_)) if other != Labels::WholeFolder => {
+                return Err(refused("labels", other.name(), "whole-folder or None where one_class names the class"));
+            }
+            (labels, _) => labels,
         };
         let report = self.with(py, told, |library, progress| {
-            let options = ImportOptions::with_earlier(Some(hold(library).state()), &folder, labels, exclude, None);
-            let options = ImportOptions { one_class: one_class.or(options.one_class), ..options };
+            let options = ImportOptions::with_earlier(Some(hold(library).state()), &folder, labels, one_class, exclude, None);
             let report = import(library, &folder, &options, progress)?;
             if !report.cancelled {
                 Self::complete(library, progress)?;

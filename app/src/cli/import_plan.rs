@@ -51,9 +51,7 @@ pub(super) fn options(arguments: &args::Import, state: Option<&State>, folder: &
         args::Masks::Keep => Masks::Keep,
         args::Masks::LeaveOut => Masks::LeaveOut,
     });
-    let labels = arguments.labels.or(arguments.class.is_some().then_some(Labels::WholeFolder));
-    let options = ImportOptions::with_earlier(state, folder, labels, arguments.exclude.clone(), masks);
-    ImportOptions { one_class: arguments.class.clone().or(options.one_class), ..options }
+    ImportOptions::with_earlier(state, folder, arguments.labels, arguments.class.clone(), arguments.exclude.clone(), masks)
 }
 
 /// Where classes come from, as the command line writes it.

@@ -1,6 +1,6 @@
 //! `tessera search`, `feedback` and `lessons`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -106,7 +106,9 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     let found = answer.found.len();
     let meant = did_you_mean(&text, &answer).filter(|_| !wanted.query.is_empty() && wanted.engine == Engine::Memory);
     let unknown = session.unknown_words(library, &wanted.query, &answer);
-    let missing_words = session.missing_words(library, &answer, &unknown, wanted.engine);
+    // What is not looked at yet may have a word.
+    let guessable = if missing > 0 { library.guessable(&wanted.query) } else { BTreeSet::new() };
+    let missing_words = session.missing_words(&answer, &unknown, wanted.engine, &guessable);
     let memories = library.words().memories();
     if !is_scored && wanted.only.is_none() {
         out.note(match wanted.query.unwanted.is_empty() {

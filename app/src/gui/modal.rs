@@ -84,6 +84,8 @@ pub struct ModalDraft {
     pub is_ticked: bool,
     /// The class of all images that is being typed before an import.
     pub class: Option<String>,
+    /// When its last letter came, in seconds, until the plan is asked to follow.
+    pub typed_at: Option<f64>,
 }
 
 impl ModalDraft {
@@ -94,6 +96,6 @@ impl ModalDraft {
             Modal::RestoreBackup(backup) => backup.place.to_string_lossy().into_owned(),
             _ => String::new(),
         };
-        Self { text, is_new: true, selected: None, chosen: 0, is_ticked: false, class: None }
+        Self { text, is_new: true, selected: None, chosen: 0, is_ticked: false, class: None, typed_at: None }
     }
 }

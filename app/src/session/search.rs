@@ -1,6 +1,6 @@
 //! Searches images of a library by words, by visual similarity, or both.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use tessera_core::Result;
@@ -88,10 +88,11 @@ impl Session {
     }
 
     /// The words of a query that no text of the library contains; one that is being typed is among
-    /// them once no word begins so.
+    /// them once no word that may find anything begins so.
     pub fn unknown_words(&self, library: &Library, query: &TextQuery, answer: &SearchAnswer) -> Vec<String> {
         let is_begun = |reading: &Reading| reading.how == ReadAs::Completed;
-        let goes_on = |begun: &String| answer.asked.iter().any(|one| one.written == *begun && one.readings.iter().any(is_begun));
+        let has_begun = |begun: &String| answer.asked.iter().any(|one| one.written == *begun && one.readings.iter().any(is_begun));
+        let goes_on = |begun: &String| has_begun(begun) || library.may_guess_from(begun);
         let typed = query.prefix.iter().filter(|begun| !goes_on(begun));
         let all = query.words.iter().chain(query.phrases.iter().flatten()).chain(typed);
         let mut there = HashSet::new();
@@ -99,8 +100,9 @@ impl Session {
     }
 
     /// Those of some words that no text has in the place of which nothing was looked for: they are
-    /// in no lesson, are read as no other word and guessed for no image.
-    pub fn missing_words(&self, library: &Library, answer: &SearchAnswer, some: &[String], engine: Engine) -> Vec<String> {
+    /// in no lesson, are read as no other word, and guessed for no image; `may_have` are those that
+    /// may be guessed for images that are not seen yet.
+    pub fn missing_words(&self, answer: &SearchAnswer, some: &[String], engine: Engine, may_have: &BTreeSet<String>) -> Vec<String> {
         if engine == Engine::Index {
             return some.to_vec();
         }
@@ -108,11 +110,10 @@ impl Session {
             return Vec::new();
         }
         let is_other = |reading: &Reading| reading.how != ReadAs::Written;
-        let is_read = |word: &String| answer.asked.iter().any(|one| one.written == *word && one.readings.iter().any(is_other));
-        let missing = some.iter().filter(|word| !is_read(word) && !answer.guessed.contains(*word));
-        let missing: Vec<String> = missing.cloned().collect();
-        let taught = self.taught_words(library, &missing);
-        missing.into_iter().filter(|word| !taught.contains(word)).collect()
+        let is_read = |one: &AskedWord| one.is_known || one.readings.iter().any(is_other);
+        let finds = |word: &String| answer.guessed.contains(word) || may_have.contains(word);
+        let is_missing = |word: &&String| !finds(word) && !answer.asked.iter().any(|one| one.written == **word && is_read(one));
+        some.iter().filter(is_missing).cloned().collect()
     }
 
     /// Those of some words that no text has, but another form of them, each with the form that
@@ -130,9 +131,6 @@ impl Session {
 
     /// Those of some words that occur in lessons.
     pub fn taught_words(&self, library: &Library, some: &[String]) -> Vec<String> {
-        if some.is_empty() {
-            return Vec::new();
-        }
         let taught: HashSet<String> = library.caption_memory().rewards().keys().flat_map(|(_, query)| words(query)).collect();
         some.iter().filter(|word| taught.contains(*word)).cloned().collect()
     }

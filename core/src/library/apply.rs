@@ -58,6 +58,11 @@ impl State {
                     root.path.clone_from(&swap.1.0);
                 }
             }
+            Change::Reading(id, swap) => {
+                if let Some(root) = Arc::make_mut(&mut self.roots).get_mut(id) {
+                    (root.labels, root.exclude) = (swap.1.labels.clone(), swap.1.exclude.clone());
+                }
+            }
         }
     }
 

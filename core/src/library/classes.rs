@@ -153,9 +153,13 @@ impl State {
     /// What a folder says of an image, with its word replaced by the class it stands for in this
     /// library.
     pub(super) fn understood(&self, word: &FolderWord) -> FolderWord {
-        let alias = |label: &String| self.aliases.get(label).or_else(|| self.aliases.get(&*composed(label))).cloned();
-        let label = word.label.as_ref().map(|label| alias(label).unwrap_or_else(|| self.class_spelled(label)));
-        FolderWord { label: label.filter(|label| !label.is_empty()), ..word.clone() }
+        FolderWord { label: word.label.as_ref().and_then(|label| self.class_meant(label)), ..word.clone() }
+    }
+
+    /// The class that a folder's word stands for in this library; `None` after it was deleted.
+    pub(super) fn class_meant(&self, word: &str) -> Option<String> {
+        let alias = self.aliases.get(word).or_else(|| self.aliases.get(&*composed(word))).cloned();
+        Some(alias.unwrap_or_else(|| self.class_spelled(word))).filter(|class| !class.is_empty())
     }
 }
 

@@ -179,6 +179,26 @@ pub enum Bond {
     Apart,
 }
 
+/// How a folder of images is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FolderReading {
+    /// As [`super::state::Root::labels`].
+    pub labels: String,
+    /// As [`super::state::Root::exclude`].
+    pub exclude: Vec<String>,
+}
+
+impl FolderReading {
+    /// What stands before the one class of all images of a folder, at the end. Only behind what
+    /// becomes of masks: a version that knows no such class then still reads the source of labels.
+    pub(super) const CLASS: &str = ", class ";
+
+    /// The source of labels with what becomes of masks, and the one class of all images.
+    pub(super) fn with_class(labels: &str) -> (&str, Option<&str>) {
+        labels.split_once(Self::CLASS).map_or((labels, None), |(rest, class)| (rest, Some(class)))
+    }
+}
+
 /// One step from one state to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Change {
@@ -190,6 +210,8 @@ pub enum Change {
     Alias(String, Swap<Option<String>>),
     /// Of the place of a root.
     Root(RootId, Swap<RawPath>),
+    /// Of how a root is read.
+    Reading(RootId, Swap<FolderReading>),
 }
 
 impl Change {
@@ -215,6 +237,7 @@ impl Change {
             Self::Class(name, swap) => Self::Class(name, swap.inverse()),
             Self::Alias(word, swap) => Self::Alias(word, swap.inverse()),
             Self::Root(root, swap) => Self::Root(root, swap.inverse()),
+            Self::Reading(root, swap) => Self::Reading(root, swap.inverse()),
         }
     }
 

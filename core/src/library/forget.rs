@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::event::{Change, ContentHash, Event, EventId, EventKind, Field, RootId, Swap, UserLabel};
+use super::event::{Change, ContentHash, Event, EventId, EventKind, Field, FolderReading, RootId, Swap, UserLabel};
 use super::files::{CACHE, DATABASE, JOURNAL, MODELS, remove, remove_folder, remove_left_overs};
 use super::state::{Root, State};
 use crate::error::{Error, Result};
@@ -26,6 +26,9 @@ pub(super) struct Purge {
     pub(super) paths: Vec<PathBuf>,
     /// Folders of which the library knows only these images' files.
     pub(super) roots: Vec<RootId>,
+    /// Folders of which all images were to have a class that is purged, and their labels without
+    /// it.
+    pub(super) unnamed: Vec<(RootId, String)>,
     /// The event that says that images were forgotten, but not which.
     pub(super) event: Event,
     /// A time after all snapshots of before.
@@ -46,7 +49,12 @@ impl Purge {
         let places = || state.records().iter().filter(|image| !images.contains(&image.id)).flat_map(|image| &image.places);
         let is_in_path = |word: &str| places().any(|place| place.path.to_string_lossy().contains(word));
         let (classes, left) = without(log, &images, &is_in_path);
-        Self { images, classes, left, hashes, paths, roots, event, time }
+        let unnamed = state.roots().filter_map(|(id, root)| match FolderReading::with_class(&root.labels) {
+            (labels, Some(class)) if classes.contains(class) => Some((id, labels.to_owned())),
+            _ => None,
+        });
+        let unnamed = unnamed.collect();
+        Self { images, classes, left, hashes, paths, roots, unnamed, event, time }
     }
 }
 
@@ -57,8 +65,11 @@ fn roots_of(gone: &BTreeSet<ItemId>, state: &State, log: &[Event]) -> Vec<RootId
         records.flat_map(|image| &image.places).map(|place| place.root).collect::<BTreeSet<RootId>>()
     };
     let others = lie_in(false);
-    let is_named =
-        |id: RootId| log.iter().flat_map(|event| &event.changes).any(|change| matches!(change, Change::Root(of, _) if *of == id));
+    let is_named = |id: RootId| {
+        log.iter()
+            .flat_map(|event| &event.changes)
+            .any(|change| matches!(change, Change::Root(of, _) | Change::Reading(of, _) if *of == id))
+    };
     let only_there = lie_in(true).into_iter().filter(|id| !others.contains(id) && !is_named(*id));
     only_there.filter(|id| state.roots.get(id).is_some_and(Root::is_of_files)).collect()
 }
@@ -100,7 +111,7 @@ fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>, is_in_path: &impl Fn(&str) 
     let classes = only_of(&log, &is_gone, is_in_path);
     let is_dropped = |change: &Change| match change {
         // What a folder's word stands for goes with the word; with no class left to stand for, too.
-        Change::Class(..) | Change::Alias(..) => classes_in(change).into_iter().any(|name| classes.contains(name)),
+        Change::Class(..) | Change::Alias(..) | Change::Reading(..) => classes_in(change).into_iter().any(|name| classes.contains(name)),
         _ => is_gone(change),
     };
     let losing = log.into_iter().filter(|event| event.changes.iter().any(is_dropped));
@@ -114,7 +125,8 @@ fn only_of(log: &[Event], is_gone: &impl Fn(&Change) -> bool, is_in_path: &impl 
     let (mut gone, mut kept, mut known) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for event in log {
         let is_losing = event.changes.iter().any(is_gone);
-        for change in &event.changes {
+        // Nothing is of a class yet because a folder is read so.
+        for change in event.changes.iter().filter(|change| !matches!(change, Change::Reading(..))) {
             let is_of_others = change.image().is_some() && !is_gone(change);
             for name in classes_in(change) {
                 let is_new = known.insert(name.to_owned());
@@ -142,6 +154,9 @@ fn only_of(log: &[Event], is_gone: &impl Fn(&Change) -> bool, is_in_path: &impl 
 fn classes_in(change: &Change) -> Vec<&str> {
     match change {
         Change::Class(name, _) => vec![name],
+        Change::Reading(_, Swap(before, after)) => {
+            [before, after].into_iter().filter_map(|reading| FolderReading::with_class(&reading.labels).1).collect()
+        }
         Change::Alias(word, Swap(before, after)) => {
             [Some(word), before.as_ref(), after.as_ref()].into_iter().flatten().map(String::as_str).collect()
         }

@@ -2,6 +2,7 @@
 //! the network takes them for, with a low weight; also where a noun is spelled nearly so.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 use std::sync::{Arc, LazyLock};
 
 use super::Library;
@@ -75,6 +76,10 @@ static SPELLED: LazyLock<TextIndex> = LazyLock::new(|| {
     }
     all
 });
+
+/// All words of all nouns.
+static WORDS: LazyLock<BTreeSet<String>> =
+    LazyLock::new(|| (0..CLASSES).flat_map(nouns).flat_map(|noun| words(noun).collect::<Vec<_>>()).collect());
 
 fn nouns(class: usize) -> &'static [&'static str] {
     Network::shipped().map_or(&[], |network| network.nouns(class))
@@ -236,6 +241,12 @@ impl Library {
         let words: BTreeSet<String> = nouns_of(&asked).0.iter().flat_map(|noun| noun.words).cloned().collect();
         let is_seen = || self.extraction.cells.is_some() && self.state.images().any(|image| self.guessed_classes(image).is_some());
         if words.is_empty() || !is_seen() { BTreeSet::new() } else { words }
+    }
+
+    /// Whether a noun of what the network may see has a word that begins so. O(1).
+    pub fn may_guess_from(&self, beginning: &str) -> bool {
+        let next = || WORDS.range::<str, _>((Bound::Included(beginning), Bound::Unbounded)).next();
+        self.extraction.cells.is_some() && next().is_some_and(|word| word.starts_with(beginning))
     }
 
     /// The `n` nouns that are guessed for most images, the most first. O(images).

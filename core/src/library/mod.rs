@@ -299,7 +299,7 @@ impl Library {
         Ok(event.id)
     }
 
-    /// The root at this path, which is entered when it is new.
+    /// Enters a root at a path that has none.
     fn enter_root(&mut self, root: Root) -> Result<RootId> {
         let id = self.store.root(&root)?;
         Arc::make_mut(&mut self.state.roots).insert(id, root);

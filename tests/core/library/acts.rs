@@ -442,7 +442,9 @@ fn older_libraries_are_taken_over() {
     place.import(&library);
     library.into_inner().unwrap().close().unwrap();
     let newer = ["reward", "rejection", "no_guess", "link", "vector", "not_copy", "bond"];
-    for (version, tables) in [(1, &newer[..]), (2, &newer[1..]), (3, &newer[2..]), (4, &newer[3..]), (5, &newer[4..]), (6, &newer[6..])] {
+    for (version, tables) in
+        [(1, &newer[..]), (2, &newer[1..]), (3, &newer[2..]), (4, &newer[3..]), (5, &newer[4..]), (6, &newer[6..]), (7, &[])]
+    {
         // Its journal had no links either.
         fs::remove_file(place.folder().join("journal.jsonl")).unwrap();
         let db = rusqlite::Connection::open(place.folder().join("library.db")).unwrap();

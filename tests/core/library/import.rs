@@ -115,7 +115,7 @@ fn a_folder_that_moved_is_read_as_before_and_other_classes_are_counted() {
     let elsewhere = place.images().parent().unwrap().join("elsewhere").join(place.images().file_name().unwrap());
     fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
     fs::rename(place.images(), &elsewhere).unwrap();
-    let earlier = |folder: &Path| ImportOptions::with_earlier(Some(hold(&library).state()), folder, None, Vec::new(), None).labels;
+    let earlier = |folder: &Path| ImportOptions::with_earlier(Some(hold(&library).state()), folder, None, None, Vec::new(), None).labels;
     assert_eq!((earlier(&elsewhere), earlier(&elsewhere.join("animal"))), (Labels::FolderPaths, Labels::Auto));
     let report = imported_with(&library, &elsewhere, &folders);
     assert_eq!((report.imported, report.moved, report.relabelled), (0, 3, 3));
@@ -152,7 +152,7 @@ fn a_folder_that_is_one_class_stays_it_under_another_name() {
         fs::rename(&dogs, &hounds).unwrap();
         relocate(&library, &dogs, &hounds, &Progress::default()).unwrap();
         place.put("hounds/3.png", 3);
-        let again = ImportOptions::with_earlier(Some(hold(&library).state()), &hounds, None, Vec::new(), None);
+        let again = ImportOptions::with_earlier(Some(hold(&library).state()), &hounds, None, None, Vec::new(), None);
         assert_eq!(again, ImportOptions { one_class: Some(class.into()), ..unnamed.clone() });
         assert_eq!(again, ImportOptions::of(&kept(&library)), "a look for changes reads it so, too");
         assert_eq!((imported_with(&library, &hounds, &again).imported, classes_in_use(&library)), (1, vec![class.to_owned()]));
@@ -160,22 +160,6 @@ fn a_folder_that_is_one_class_stays_it_under_another_name() {
         imported_with(&library, &hounds, &unnamed);
         assert_eq!(classes_in_use(&library), ["hounds"]);
         assert_eq!(kept(&library).labels, "whole-folder, masks keep, class hounds");
-    }
-}
-
-#[test]
-fn a_folder_that_an_earlier_version_read_as_one_class_has_its_own_name() {
-    let root = |labels: &str| Root { path: "/photos/dogs".into(), labels: labels.into(), exclude: Vec::new() };
-    for (labels, class, masks) in [
-        ("whole-folder", Some("dogs"), Masks::Auto),
-        ("whole-folder, masks keep", Some("dogs"), Masks::Keep),
-        ("whole-folder, masks auto, class cats", Some("cats"), Masks::Auto),
-        ("class-folders, masks leave-out", None, Masks::LeaveOut),
-        ("tea-leaves", None, Masks::Auto),
-    ] {
-        let options = ImportOptions::of(&root(labels));
-        assert_eq!((options.one_class.as_deref(), options.masks), (class, masks), "{labels}");
-        assert_eq!(options.labels == Labels::WholeFolder, class.is_some(), "{labels}");
     }
 }
 
@@ -634,5 +618,118 @@ fn no_labels_are_proposed_after_a_folder_without_and_else_what_names_tell() {
     for (folder, labels, next) in [("one", Labels::FolderPaths, Labels::Auto), ("two", Labels::None, Labels::None)] {
         imported_with(&library, &place.image(folder), &ImportOptions { labels, ..ImportOptions::default() });
         assert_eq!((proposed(folder), proposed("three")), (labels, next));
+    }
+}
+
+#[test]
+fn undo_takes_back_how_a_folder_is_read() {
+    let place = Place::new(&["pets/cat/1.png", "pets/dog/2.png"]);
+    let library = place.open();
+    let pets = place.image("pets");
+    let one = |class: &str| ImportOptions { labels: Labels::WholeFolder, one_class: Some(class.into()), ..ImportOptions::default() };
+    let again = || ImportOptions::with_earlier(Some(hold(&library).state()), &pets, None, None, Vec::new(), None);
+    imported_with(&library, &pets, &one("pte"));
+    hold(&library).undo().unwrap().unwrap();
+    assert_eq!((classes_in_use(&library), again()), (Vec::new(), ImportOptions::default()));
+    imported_with(&library, &pets, &again());
+    assert_eq!(classes_in_use(&library), ["cat", "dog"]);
+    assert_eq!(imported_with(&library, &pets, &one("pet")).relabelled, 2);
+    assert_eq!((classes_in_use(&library), again()), (vec!["pet".into()], one("pet")));
+    hold(&library).undo().unwrap().unwrap();
+    assert_eq!((classes_in_use(&library), again()), (vec!["cat".into(), "dog".into()], ImportOptions::default()));
+    assert_eq!(imported_with(&library, &pets, &again()).relabelled, 0, "it stays taken back");
+    hold(&library).undo().unwrap_or_default();
+    let library = replayed(&place, library);
+    assert_eq!(hold(&library).check().unwrap(), Vec::<String>::new());
+    sound(&library);
+}
+
+#[test]
+fn a_folder_inside_another_has_its_own_class() {
+    let one = |class: &str| ImportOptions { labels: Labels::WholeFolder, one_class: Some(class.into()), ..ImportOptions::default() };
+    for is_first in [true, false] {
+        let place = Place::new(&["photos/dogs/1.png", "photos/cats/2.png"]);
+        let library = place.open();
+        let (photos, dogs) = (place.image("photos"), place.image("photos/dogs"));
+        if !is_first {
+            imported(&library, &photos);
+        }
+        imported_with(&library, &dogs, &one("hound"));
+        for added in ["photos/dogs/3.png", "photos/dogs/4.png"] {
+            imported(&library, &photos);
+            assert_eq!(classes_in_use(&library), ["cats", "hound"]);
+            place.put(added, added.len() as u64 + u64::from(added.as_bytes()[12]));
+        }
+        imported(&library, &photos);
+        imported_with(&library, &dogs, &one("hound"));
+        assert_eq!((classes_in_use(&library), hold(&library).state().images().count()), (vec!["cats".into(), "hound".into()], 4));
+        let events = hold(&library).state().history().len();
+        imported(&library, &photos);
+        imported_with(&library, &dogs, &one("hound"));
+        assert_eq!(hold(&library).state().history().len(), events, "nothing changes any more");
+        assert_eq!(hold(&library).check().unwrap(), Vec::<String>::new());
+    }
+    // A folder inside that tells no classes leaves them to the one around it.
+    let place = Place::new(&["photos/dogs/1.png", "photos/cats/2.png"]);
+    let library = place.open();
+    imported_with(&library, &place.image("photos/dogs"), &ImportOptions { labels: Labels::None, ..ImportOptions::default() });
+    imported(&library, &place.image("photos"));
+    assert_eq!(classes_in_use(&library), ["cats", "dogs"]);
+    imported_with(&library, &place.image("photos/dogs"), &ImportOptions { labels: Labels::None, ..ImportOptions::default() });
+    assert_eq!(classes_in_use(&library), ["cats", "dogs"]);
+}
+
+#[test]
+fn a_class_that_is_named_for_a_folder_is_that_class_and_follows_its_names() {
+    let one = |class: &str| ImportOptions { labels: Labels::WholeFolder, one_class: Some(class.into()), ..ImportOptions::default() };
+    let place = Place::new(&["a/1.png", "b/2.png", "c/3.png"]);
+    let library = place.open();
+    imported_with(&library, &place.image("a"), &one("dog"));
+    hold(&library).rename_class("dog", "hound").unwrap();
+    let again = ImportOptions::with_earlier(Some(hold(&library).state()), &place.image("a"), None, None, Vec::new(), None);
+    assert_eq!(again, one("hound"));
+    place.put("a/4.png", 4);
+    imported_with(&library, &place.image("a"), &ImportOptions::of(&kept(&library)));
+    assert_eq!(classes_in_use(&library), ["hound"], "a look for changes follows the new name");
+    imported_with(&library, &place.image("b"), &one("dog"));
+    assert_eq!(classes_in_use(&library), ["dog", "hound"]);
+    hold(&library).delete_class("dog").unwrap();
+    imported_with(&library, &place.image("c"), &one("dog"));
+    assert_eq!(at(&library, "3.png").label(), Some("dog"));
+    assert_eq!(at(&library, "2.png").label(), None);
+}
+
+#[test]
+fn dates_are_no_classes_after_they_were_one_class() {
+    let place = Place::new(&["trip/2019/1.png", "trip/2020/2.png"]);
+    let library = place.open();
+    let trip = place.image("trip");
+    imported_with(
+        &library,
+        &trip,
+        &ImportOptions { labels: Labels::WholeFolder, one_class: Some("holidays".into()), ..ImportOptions::default() },
+    );
+    imported(&library, &trip);
+    assert_eq!(classes_in_use(&library), Vec::<String>::new());
+}
+
+#[test]
+fn the_class_of_a_folder_is_forgotten_with_its_images() {
+    let place = Place::new(&["a/1.png", "b/2.png"]);
+    let library = place.open();
+    imported_with(&library, &place.image("a"), &ImportOptions { labels: Labels::None, ..ImportOptions::default() });
+    imported_with(&library, &place.image("b"), &ImportOptions::default());
+    let named = ImportOptions { labels: Labels::WholeFolder, one_class: Some("zebrafinch".into()), ..ImportOptions::default() };
+    imported_with(&library, &place.image("a"), &named);
+    let [finch, other] = ["1.png", "2.png"].map(|name| at(&library, name).id);
+    hold(&library).forget(&[other], &Progress::default()).unwrap();
+    assert!(kept(&library).labels.contains("zebrafinch"), "its images are there");
+    hold(&library).forget(&[finch], &Progress::default()).unwrap();
+    assert_eq!(kept(&library).labels, "whole-folder, masks auto");
+    assert_eq!(hold(&library).check().unwrap(), Vec::<String>::new());
+    library.into_inner().unwrap().close().unwrap();
+    for file in ["library.db", "journal.jsonl"] {
+        let bytes = fs::read(place.folder().join(file)).unwrap();
+        assert!(!bytes.windows(10).any(|part| part == b"zebrafinch"), "{file}");
     }
 }

@@ -9,6 +9,7 @@ use tessera_core::error::{display, display_name};
 use tessera_core::library::import::{ImportOptions, one_class};
 
 use crate::command::Command;
+use crate::gui::modal::ModalDraft;
 use crate::gui::panel::Panel;
 use crate::gui::pictures::PictureTextures;
 use crate::gui::theme;
@@ -24,6 +25,9 @@ const HEIGHT: f32 = 590.0;
 const SIDE: f32 = 38.0;
 /// Places in the list of tables before the tables themselves: what is usual, and none.
 const BEFORE_TABLES: usize = 2;
+
+/// How long after a letter the plan follows a class that is typed, in seconds.
+const PAUSE: f32 = 0.4;
 
 /// Returns whether the window is to be closed.
 pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
@@ -57,7 +61,7 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
                 let room = ui.available_size();
                 let draft = &mut panel.view.draft;
                 let mut choices_ui = |ui: &mut Ui| {
-                    is_typing = labels_ui(ui, plan, &mut draft.class, &mut options);
+                    is_typing = labels_ui(ui, plan, draft, &mut options);
                     masks_ui(ui, plan, &mut options);
                     is_typing |= patterns_ui(ui, &mut draft.text, &mut options, &plan.excluded);
                     tables_ui(ui, plan, &mut draft.chosen);
@@ -112,6 +116,13 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
             && ui.input(|input| input.key_pressed(Key::Enter));
         let pressed = ui.add_enabled_ui(images.is_some(), |ui| main_button(ui, images.as_deref().unwrap_or("Import"))).inner;
         if images.is_some() && (pressed.on_hover_text("Enter").clicked() || enter) {
+            if panel.view.draft.typed_at.is_some()
+                && let Some(Ok(class)) = panel.view.draft.class.as_deref().map(one_class)
+            {
+                // The plan has not followed yet.
+                (options.labels, options.one_class) = (Labels::WholeFolder, Some(class));
+                panel.ask(Command::PlanImport(folder.clone(), Some(options.clone())));
+            }
             let table = now.plan().and_then(|plan| table_of(plan, panel.view.draft.chosen));
             panel.ask(Command::ImportPlanned(table));
             close = true;
@@ -158,9 +169,8 @@ fn heading_ui(ui: &mut Ui, words: &str) {
     ui.label(RichText::new(words).strong());
 }
 
-/// The choice of a source of labels; `typed` is the one class of all images as it is being typed.
-/// Returns whether keys are those of its field.
-fn labels_ui(ui: &mut Ui, plan: &ImportPlan, typed: &mut Option<String>, options: &mut ImportOptions) -> bool {
+/// The choice of a source of labels. Returns whether keys are those of the field for one class.
+fn labels_ui(ui: &mut Ui, plan: &ImportPlan, draft: &mut ModalDraft, options: &mut ImportOptions) -> bool {
     heading_ui(ui, "Labels from");
     let chosen = match (options.labels, plan.classes_from) {
         (Labels::Auto, Some(ClassesFrom::Folders)) => Labels::ClassFolders,
@@ -173,7 +183,7 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, typed: &mut Option<String>, options
     let mut is_typing = false;
     for labels in Labels::ALL {
         if labels == Labels::WholeFolder && !plan.sources.is_empty() {
-            is_typing = one_class_ui(ui, plan, chosen == labels, typed, options);
+            is_typing = one_class_ui(ui, plan, chosen == labels, draft, options);
         }
         let Some(source) = plan.sources.iter().find(|source| source.labels == labels) else { continue };
         let words = match labels {
@@ -211,24 +221,30 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, typed: &mut Option<String>, options
 }
 
 /// The choice of one class for all images, whose name is the folder's until another is typed.
-fn one_class_ui(ui: &mut Ui, plan: &ImportPlan, is_chosen: bool, typed: &mut Option<String>, options: &mut ImportOptions) -> bool {
-    let known = typed.as_ref().or(options.one_class.as_ref());
-    let mut name = known.cloned().unwrap_or_else(|| display_name(&plan.root));
+fn one_class_ui(ui: &mut Ui, plan: &ImportPlan, is_chosen: bool, draft: &mut ModalDraft, options: &mut ImportOptions) -> bool {
+    let known = draft.class.as_ref().or(options.one_class.as_ref());
+    let is_class = plan.sources.iter().any(|source| source.labels == Labels::WholeFolder);
+    let of_folder = || if is_class { display_name(&plan.root) } else { String::new() };
+    let mut name = known.cloned().unwrap_or_else(of_folder);
     let (radio, field) = ui
         .horizontal(|ui| {
             let radio = ui.radio(is_chosen, "One class for all").on_hover_text("All images of the folder get this class, now and later");
-            let edit = TextEdit::singleline(&mut name).id(Id::unique("one class")).desired_width(f32::INFINITY).char_limit(400);
-            (radio, ui.add(edit))
+            let edit = TextEdit::singleline(&mut name).id(Id::unique("one class")).hint_text("its name").char_limit(400);
+            (radio, ui.add(edit.desired_width(f32::INFINITY)))
         })
         .inner;
     field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Class of all images"));
     let class = one_class(&name);
+    let now = ui.input(|input| input.time);
     if field.changed() {
-        *typed = Some(name);
+        (draft.class, draft.typed_at) = (Some(name), Some(now));
+        ui.ctx().request_repaint_after_secs(PAUSE);
     }
+    // To look through the folder takes long where it is large, so not for every letter.
+    let has_paused = draft.typed_at.is_some_and(|at| f64::from(PAUSE) <= now - at || !field.has_focus());
     match class {
-        Ok(class) if field.changed() || radio.clicked() && !is_chosen => {
-            (options.labels, options.one_class) = (Labels::WholeFolder, Some(class));
+        Ok(class) if has_paused || radio.clicked() && !is_chosen => {
+            (options.labels, options.one_class, draft.typed_at) = (Labels::WholeFolder, Some(class), None);
         }
         Err(_) if radio.clicked() => field.request_focus(),
         Err(error) if is_chosen || field.has_focus() => {

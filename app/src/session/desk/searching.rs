@@ -271,12 +271,11 @@ impl Searching {
             };
             let answer = session.search(library, &wanted);
             let mut unknown = session.unknown_words(library, &wanted.query, &answer);
-            let mut missing = session.missing_words(library, &answer, &unknown, wanted.engine);
             let in_other_forms = session.words_in_other_forms(&answer, &unknown, wanted.engine);
             let by_memory = wanted.engine == Engine::Memory;
             // What is not seen yet may have it.
             let guessable = if by_memory && unseen > 0 { library.guessable(&wanted.query) } else { BTreeSet::new() };
-            missing.retain(|word| !guessable.contains(word));
+            let missing = session.missing_words(&answer, &unknown, wanted.engine, &guessable);
             let is_other = |word: &String| in_other_forms.iter().any(|(other, _)| other == word);
             let is_guessed = |word: &String| answer.guessed.contains(word) || guessable.contains(word) && !answer.found.is_empty();
             unknown.retain(|word| !is_other(word) && !is_guessed(word));

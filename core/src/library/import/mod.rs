@@ -7,7 +7,7 @@ mod one;
 mod report;
 mod table;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::Library;
 use super::classes::tidy_name;
 use super::draft::Draft;
-use super::event::{Change, EventId, EventKind, Field, FolderWord, RootId, Swap};
+use super::event::{Change, EventId, EventKind, Field, FolderReading, FolderWord, RootId, Swap};
 use super::state::{Image, Place, Root, State};
 use super::store::Store;
 use crate::data::plan::ImportPlan;
@@ -60,9 +60,6 @@ pub struct ImportOptions {
 
 /// What stands between the source of labels and what becomes of masks, where a root says both.
 const AND_MASKS: &str = ", masks ";
-/// What stands before the one class of all images, at the end. Only behind masks: a version that
-/// knows no such class then still reads the source of labels.
-const AND_CLASS: &str = ", class ";
 
 /// The name of the one class of all images as it is kept: tidy as that of any class, and composed.
 ///
@@ -77,14 +74,11 @@ pub fn one_class(name: &str) -> Result<String> {
 impl ImportOptions {
     /// Those that a folder was imported with.
     pub fn of(root: &Root) -> Self {
-        let (rest, class) = root.labels.split_once(AND_CLASS).map_or((&*root.labels, None), |(rest, class)| (rest, Some(class.to_owned())));
+        let (rest, class) = FolderReading::with_class(&root.labels);
         let (labels, masks) = rest.split_once(AND_MASKS).unwrap_or((rest, ""));
         let labels = Labels::ALL.into_iter().find(|known| known.name() == labels).unwrap_or_default();
         let masks = [Masks::Keep, Masks::LeaveOut].into_iter().find(|known| known.name() == masks).unwrap_or_default();
-        // Earlier versions kept no name: they meant the folder's.
-        let is_unnamed = labels == Labels::WholeFolder && class.is_none();
-        let one_class = if is_unnamed { class_of_folder(&root.path).ok() } else { class };
-        Self { labels, one_class, exclude: root.exclude.clone(), masks }
+        Self { labels, one_class: class.map(str::to_owned), exclude: root.exclude.clone(), masks }
     }
 
     /// These with the name of the one class of all images of a folder, where there is one class.
@@ -108,9 +102,12 @@ impl ImportOptions {
         folders().find(|(_, root)| root.path == folder).or_else(moved)
     }
 
-    /// Those that a folder was imported with, by its canonical path.
+    /// Those that a folder was imported with, by its canonical path; the one class of all images
+    /// has the name that it was given since.
     fn of_folder(state: &State, folder: &Path) -> Option<Self> {
-        Self::root_of(state, folder).map(|(_, root)| Self::of(root))
+        let before = Self::root_of(state, folder).map(|(_, root)| Self::of(root))?;
+        let one_class = before.one_class.map(|class| state.class_meant(&class).unwrap_or(class));
+        Some(Self { one_class, ..before })
     }
 
     /// Those to propose for a folder: as it was imported with before; without labels where the
@@ -126,13 +123,20 @@ impl ImportOptions {
     }
 
     /// The options that are given; unless a source of labels is, the others are those that the
-    /// folder was imported with before.
-    pub fn with_earlier(state: Option<&State>, folder: &Path, labels: Option<Labels>, exclude: Vec<String>, masks: Option<Masks>) -> Self {
+    /// folder was imported with before. A class of all images is [`Labels::WholeFolder`].
+    pub fn with_earlier(
+        state: Option<&State>,
+        folder: &Path,
+        labels: Option<Labels>,
+        class: Option<String>,
+        exclude: Vec<String>,
+        masks: Option<Masks>,
+    ) -> Self {
         let folder = fs::canonicalize(folder).ok().filter(|_| labels.is_none());
         let before = folder.zip(state).and_then(|(folder, state)| Self::of_folder(state, &folder)).unwrap_or_default();
         Self {
-            labels: labels.unwrap_or(before.labels),
-            one_class: before.one_class,
+            labels: labels.or(class.is_some().then_some(Labels::WholeFolder)).unwrap_or(before.labels),
+            one_class: class.or(before.one_class),
             exclude: if exclude.is_empty() { before.exclude } else { exclude },
             masks: masks.unwrap_or(before.masks),
         }
@@ -142,7 +146,7 @@ impl ImportOptions {
     fn root(&self, folder: &Path) -> Root {
         let (labels, masks) = (self.labels.name(), self.masks.name());
         let labels = match &self.one_class {
-            Some(class) => format!("{labels}{AND_MASKS}{masks}{AND_CLASS}{class}"),
+            Some(class) => format!("{labels}{AND_MASKS}{masks}{}{class}", FolderReading::CLASS),
             None if self.masks == Masks::Auto => labels.to_owned(),
             None => format!("{labels}{AND_MASKS}{masks}"),
         };
@@ -150,17 +154,19 @@ impl ImportOptions {
     }
 
     /// How an import opens a folder, by its canonical path. Folders that are dates tell no classes,
-    /// but where images of the library have classes from this folder already: they keep them.
+    /// but where images of the library have such classes from this folder already: they keep them.
     /// O(images).
     pub fn open(&self, state: Option<&State>, folder: &Path) -> OpenOptions {
         let (labels, masks) = (self.labels, self.masks);
         let (one_class, exclude) = (self.one_class.clone(), self.exclude.clone());
-        let has_class = |(id, _): (RootId, &Root)| {
+        let has_class = |id: RootId| {
             let is_of_it = |image: &Arc<Image>| image.folder.label.is_some() && image.places.iter().all(|place| place.root == id);
             state.is_some_and(|state| state.images().any(is_of_it))
         };
         let root = state.and_then(|state| Self::root_of(state, folder));
-        let passes_dates = labels == Labels::Auto && !root.is_some_and(has_class);
+        let is_one_class = |root: &Root| Self::of(root).labels == Labels::WholeFolder;
+        let has_classes = root.is_some_and(|(id, root)| !is_one_class(root) && has_class(id));
+        let passes_dates = labels == Labels::Auto && !has_classes;
         OpenOptions { labels, one_class, exclude, masks, unlabelled_too: true, passes_dates, ..OpenOptions::default() }
     }
 }
@@ -270,16 +276,15 @@ fn run(
     let only_known = options.exclude == [ALL] && hold(library).state().roots().any(is_of_files);
     let state = hold(library).state().clone();
     let opened = options.open(Some(&state), &folder);
-    let (files, mut report) =
+    let (mut files, mut report) =
         if only_known { (known_files(hold(library).state(), &folder), Imported::default()) } else { files_in(&folder, &opened, progress)? };
+    ask_folders_inside(&state, &folder, &mut files, progress)?;
     report.found += files.len();
 
-    let (root, decoder, state, is_as_before) = {
+    let (root, decoder, state) = {
         let mut library = hold(library);
-        let labels = options.root(&folder).labels;
-        let is_as_before = library.state().roots().any(|(_, root)| root.path == folder && root.labels == labels);
-        let root = root_for(&mut library, &folder, options)?;
-        (root, Arc::clone(library.decoder()), library.state().clone(), is_as_before)
+        let root = root_for(&mut library, &folder, options, reads_words)?;
+        (root, Arc::clone(library.decoder()), library.state().clone())
     };
     let deaths = decoder.deaths();
     let known = Known::of(&state);
@@ -298,7 +303,7 @@ fn run(
     }
     let (act, relabelled) = if reads_words && !only_known {
         let mut held = hold(library);
-        let (act, relabelled) = read_words_again(&mut held, &folder, unchanged, is_as_before)?;
+        let (act, relabelled) = read_words_again(&mut held, &options.root(&folder), root, unchanged)?;
         under_way.tell(&mut held, act);
         (act, relabelled)
     } else {
@@ -437,33 +442,86 @@ fn known_files(state: &State, root: &Path) -> Vec<(PathBuf, FolderWord)> {
     paths.filter(|path| path.is_file()).map(|path| (path, FolderWord::default())).collect()
 }
 
-/// The root that files below `folder` belong to: one above it that is there already, or a new one.
-fn root_for(library: &mut Library, folder: &Path, options: &ImportOptions) -> Result<RootId> {
+/// Gives files in folders that were imported by themselves the words that these tell: what was said
+/// of a folder inside holds for it, too.
+fn ask_folders_inside(state: &State, folder: &Path, files: &mut [(PathBuf, FolderWord)], progress: &Progress) -> Result<()> {
+    let mut inside: Vec<&Root> =
+        state.roots().map(|(_, root)| root).filter(|root| is_above(folder, &root.path) && !root.is_of_files()).collect();
+    inside.sort_by_key(|root| root.path.components().count());
+    for root in inside {
+        if files.iter().all(|(path, _)| !path.starts_with(&root.path)) {
+            continue;
+        }
+        let options = ImportOptions::of(root).with_class_named(&root.path);
+        let told = options.and_then(|options| files_in(&root.path, &options.open(Some(state), &root.path), progress));
+        let told: HashMap<PathBuf, FolderWord> = match told {
+            Ok((told, _)) => told.into_iter().filter(|(_, word)| word.label.is_some()).collect(),
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            // An import of that folder tells why.
+            Err(_) => continue,
+        };
+        for (path, word) in files.iter_mut() {
+            if let Some(own) = told.get(path) {
+                word.clone_from(own);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a folder has another in it.
+fn is_above(folder: &Path, other: &Path) -> bool {
+    folder != other && other.starts_with(folder)
+}
+
+/// The root that files below `folder` belong to: its own, one above it, or a new one. Where all of
+/// its images are to be of a class that the one above does not give them, it has one of its own.
+/// How a new one is read is a change of the import's act, so that undo reaches it, where that
+/// `reads_words`.
+fn root_for(library: &mut Library, folder: &Path, options: &ImportOptions, reads_words: bool) -> Result<RootId> {
     let inside = fs::canonicalize(library.folder()).is_ok_and(|own| folder.starts_with(&own));
     if inside {
         return Err(Error::data(folder, "a folder of images", "the library's own folder", "name the folder that the images lie in"));
     }
-    let is_above = |root: &Root| folder != root.path && folder.starts_with(&root.path) && !root.is_of_files();
-    if let Some((id, _)) = library.state().roots().find(|(_, root)| is_above(root)) {
-        return Ok(id);
+    let roots = || library.state().roots();
+    let own = roots().find(|(_, root)| root.path == folder);
+    let above = roots().filter(|(_, root)| is_above(&root.path, folder) && !root.is_of_files());
+    let above = above.max_by_key(|(_, root)| root.path.components().count());
+    let labels = if above.is_some() { Labels::None } else { Labels::Auto };
+    let may_be_in = |root: &Root| options.labels != Labels::WholeFolder || ImportOptions::of(root).one_class == options.one_class;
+    match (own, above.filter(|(_, root)| may_be_in(root))) {
+        (Some((id, root)), above) if above.is_none() || !root.is_of_files() => Ok(id),
+        (_, Some((id, _))) => Ok(id),
+        _ if reads_words => library.enter_root(ImportOptions { labels, ..ImportOptions::default() }.root(folder)),
+        _ => library.enter_root(options.root(folder)),
     }
-    library.enter_root(options.root(folder))
 }
 
-/// Updates what folders and names say of files that have not changed, as the first event of the
-/// import's act. Only when a whole root is imported: the names of a folder inside it would be
-/// understood in another way. `is_as_before` says whether labels are read where they were read
-/// before. Returns the act, and the images that have another class since.
+/// Updates how a folder is read, and what folders and names say of files that have not changed, as
+/// the first event of the import's act. Only when a whole root is imported: the names of a folder
+/// inside it would be understood in another way. Returns the act, and the images that have another
+/// class since.
 fn read_words_again(
     library: &mut Library,
-    folder: &Path,
+    folder: &Root,
+    root: RootId,
     files: Vec<(ItemId, &Path, FolderWord)>,
-    is_as_before: bool,
 ) -> Result<(Option<EventId>, BTreeSet<ItemId>)> {
-    let state = library.state();
-    if state.roots().all(|(_, root)| root.path != folder) {
+    let mut state = library.state().clone();
+    let Some(before) = state.roots.get(&root).filter(|root| root.path == folder.path).cloned() else {
         return Ok((None, BTreeSet::new()));
+    };
+    let is_as_before = before.labels == folder.labels;
+    let is_inside = state.roots().any(|(_, other)| is_above(&other.path, &folder.path) && !other.is_of_files());
+    let mut read = Vec::new();
+    if before != *folder {
+        let reading = |root: &Root| FolderReading { labels: root.labels.clone(), exclude: root.exclude.clone() };
+        read.push(Change::Reading(root, Swap(reading(&before), reading(folder))));
     }
+    // A class that is named now is that class, also where its name stood for another.
+    let named = FolderReading::with_class(&folder.labels).1.filter(|class| !is_as_before && state.aliases.contains_key(*class));
+    read.extend(named.into_iter().flat_map(|class| state.new_classes([class])));
+    read.iter().for_each(|change| state.apply(change));
     let mut said: BTreeMap<ItemId, Vec<(&Path, FolderWord)>> = BTreeMap::new();
     for (id, path, word) in files {
         said.entry(id).or_default().push((path, state.understood(&word)));
@@ -476,7 +534,7 @@ fn read_words_again(
         // An image in several folders keeps what it has as long as one of them may say so: a copy
         // changes nothing, but for a class where there is none. Otherwise it has what the first of
         // them says that tells a class. A class that a file told which is gone stays, as long as
-        // labels are read where they were.
+        // labels are read where they were, and so does that of a folder around this one.
         let has_class = |word: &FolderWord| word.label.is_some();
         let is_elsewhere = image.files().count() > words.len();
         let may_stay = is_elsewhere || words.iter().any(|(_, word)| *word == image.folder);
@@ -485,7 +543,8 @@ fn read_words_again(
         }
         let first = words.iter().find(|(path, _)| state.path_of(image).as_deref() == Some(path));
         let told = first.filter(|(_, word)| has_class(word)).or_else(|| words.iter().find(|(_, word)| has_class(word)));
-        if is_as_before && told.is_none() && has_class(&image.folder) && image.places.iter().any(|place| !place.here) {
+        let is_gone = || is_as_before && image.places.iter().any(|place| !place.here);
+        if told.is_none() && has_class(&image.folder) && (is_inside || is_gone()) {
             continue;
         }
         if let Some((_, word)) = told.or(first).cloned() {
@@ -497,8 +556,8 @@ fn read_words_again(
         }
     }
     let new = state.new_classes(classes.iter().map(String::as_str));
-    let words = format!("Read the folders of {} again", error::display(folder));
-    let act = library.commit(None, EventKind::Act, Draft::new(words, new.into_iter().chain(changes).collect()))?;
+    let words = format!("Read the folders of {} again", error::display(&folder.path));
+    let act = library.commit(None, EventKind::Act, Draft::new(words, read.into_iter().chain(new).chain(changes).collect()))?;
     Ok((act, relabelled))
 }
 

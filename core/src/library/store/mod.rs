@@ -242,7 +242,7 @@ impl Store {
         }
         tx.commit().map_err(&refused)?;
         let mut lines = vec![Line::event(&event)];
-        if event.changes.iter().any(|change| matches!(change, Change::Root(..))) {
+        if event.changes.iter().any(|change| matches!(change, Change::Root(..) | Change::Reading(..))) {
             // The event is committed; an error here leaves only the journal behind.
             match self.roots() {
                 Ok(roots) => lines.extend(roots.iter().map(|(id, root)| Line::root(*id, root))),
@@ -327,18 +327,11 @@ impl Store {
         Ok(value)
     }
 
-    /// The root at this path, which is entered when it is new; its settings are brought up to date.
+    /// Enters a root at a path that has none.
     pub(super) fn root(&mut self, root: &Root) -> Result<RootId> {
-        let bytes = to_bytes(&root.path);
         let id = self.write(|tx| {
-            let id: Option<u32> = tx.query_row("SELECT id FROM root WHERE path = ?1", [&bytes], |row| row.get(0)).optional()?;
-            let (labels, exclude) = (&root.labels, root.exclude.join("\n"));
-            if let Some(id) = id {
-                tx.execute("UPDATE root SET labels = ?2, exclude = ?3 WHERE id = ?1", params![id, labels, exclude])?;
-                return Ok(RootId(id));
-            }
             let sql = "INSERT INTO root (path, shown, labels, exclude) VALUES (?1, ?2, ?3, ?4)";
-            tx.execute(sql, params![bytes, root.path.to_string_lossy(), labels, exclude])?;
+            tx.execute(sql, params![to_bytes(&root.path), root.path.to_string_lossy(), root.labels, root.exclude.join("\n")])?;
             Ok(RootId(tx.last_insert_rowid() as u32))
         })?;
         self.journal.append([Line::root(id, root)]);
@@ -411,6 +404,9 @@ impl Store {
             }
             for root in &purge.roots {
                 tx.execute("DELETE FROM root WHERE id = ?1", [root.0])?;
+            }
+            for (root, labels) in &purge.unnamed {
+                tx.execute("UPDATE root SET labels = ?2 WHERE id = ?1", params![root.0, labels])?;
             }
             for class in &purge.classes {
                 tx.execute("DELETE FROM class WHERE name = ?1", [class])?;

@@ -9,7 +9,7 @@ use crate::library::link::{Digest, Secret};
 use crate::library::sqlite::{self, Schema};
 
 /// The version of the tables.
-pub(super) const SCHEMA: i64 = 7;
+pub(super) const SCHEMA: i64 = 8;
 /// Tells a library from other SQLite files: the letters `TESS`.
 pub(super) const APPLICATION: i64 = 0x5445_5353;
 

@@ -36,6 +36,10 @@ pub(super) fn project(tx: &Transaction<'_>, change: &Change) -> rusqlite::Result
             let path = &swap.1.0;
             tx.execute("UPDATE root SET path = ?2, shown = ?3 WHERE id = ?1", params![root.0, to_bytes(path), path.to_string_lossy()])?;
         }
+        Change::Reading(root, swap) => {
+            let sql = "UPDATE root SET labels = ?2, exclude = ?3 WHERE id = ?1";
+            tx.execute(sql, params![root.0, swap.1.labels, swap.1.exclude.join("\n")])?;
+        }
     }
     Ok(())
 }

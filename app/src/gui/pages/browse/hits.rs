@@ -130,10 +130,14 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         let some = hits.images.len() - hits.with_all;
         let has_words = query.split_whitespace().nth(1).is_some();
         if hits.with_all > 0 && some > 0 && hits.like.is_none() {
-            let all = match () {
-                () if hits.unknown.is_empty() => " with all words",
-                () if hits.missing.len() == hits.unknown.len() => " with all the other words",
-                () => " with all words, or words like them,",
+            let all = if hits.unknown.is_empty() {
+                " with all words"
+            } else if hits.missing.len() < hits.unknown.len() {
+                " with all words, or words like them,"
+            } else if hits.asked == hits.missing.len() + 1 {
+                " with the other word"
+            } else {
+                " with all the other words"
             };
             let (all, others) = if has_words { (all, "with some") } else { ("", "that may fit") };
             ui.label(RichText::new(format!("{}{all}{of}", count(hits.with_all, "image"))).strong());
@@ -174,6 +178,10 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
     });
 }
 
+fn all(images: usize) -> String {
+    if images == 1 { "the image".into() } else { format!("all {}", count(images, "image")) }
+}
+
 /// The engine, and what can be done with all hits. What lessons bring has room at the right end.
 fn buttons_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
     let has_words = !hits.query.trim().is_empty();
@@ -191,8 +199,11 @@ fn buttons_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
                 panel.ask(Command::SearchBy(engine));
             }
         }
-        if !hits.hits.is_empty() && ui.button("Select all of them").clicked() {
-            panel.view.selection.set(hits.images.iter().copied());
+        if !hits.hits.is_empty() {
+            ui.separator();
+            if ui.button(format!("Select {}", all(hits.images.len()))).clicked() {
+                panel.view.selection.set(hits.images.iter().copied());
+            }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if !hits.is_best_first {
