@@ -118,7 +118,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
             }
         });
     }
-    let taught = session.taught_words(library, &unknown);
+    let taught = session.taught_words(&answer, &unknown);
     let in_other_forms = session.words_in_other_forms(&answer, &unknown, wanted.engine);
     let is_other = |word: &&String| !in_other_forms.iter().any(|(other, _)| other == *word);
     let guessed: Vec<String> = unknown.iter().filter(|word| answer.guessed.contains(*word)).filter(is_other).cloned().collect();

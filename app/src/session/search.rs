@@ -9,7 +9,7 @@ use tessera_core::library::Library;
 use tessera_core::library::looks::{Look, LookQuery};
 use tessera_core::library::models::caption_memory::{AskedWord, ReadAs, Reading};
 use tessera_core::library::search::{self, LibraryQuery};
-use tessera_core::text::{TextQuery, words, words_at};
+use tessera_core::text::{TextQuery, words_at};
 
 use super::Session;
 use super::reference::ReferenceImage;
@@ -110,7 +110,7 @@ impl Session {
             return Vec::new();
         }
         let is_other = |reading: &Reading| reading.how != ReadAs::Written;
-        let is_read = |one: &AskedWord| one.is_known || one.readings.iter().any(is_other);
+        let is_read = |one: &AskedWord| one.is_taught || one.readings.iter().any(is_other);
         let finds = |word: &String| answer.guessed.contains(word) || may_have.contains(word);
         let is_missing = |word: &&String| !finds(word) && !answer.asked.iter().any(|one| one.written == **word && is_read(one));
         some.iter().filter(is_missing).cloned().collect()
@@ -130,9 +130,9 @@ impl Session {
     }
 
     /// Those of some words that occur in lessons.
-    pub fn taught_words(&self, library: &Library, some: &[String]) -> Vec<String> {
-        let taught: HashSet<String> = library.caption_memory().rewards().keys().flat_map(|(_, query)| words(query)).collect();
-        some.iter().filter(|word| taught.contains(*word)).cloned().collect()
+    pub fn taught_words(&self, answer: &SearchAnswer, some: &[String]) -> Vec<String> {
+        let is_taught = |word: &&String| answer.asked.iter().any(|one| one.is_taught && one.written == **word);
+        some.iter().filter(is_taught).cloned().collect()
     }
 }
 

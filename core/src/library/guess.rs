@@ -20,6 +20,9 @@ use crate::text::{NearWord, TextIndex, TextKey, TextQuery, form, letters, words}
 
 /// The least probability of a guess.
 const LEAST: f64 = 0.02;
+/// The least probability of those that count first where nouns are offered: many images in which
+/// something is guessed weakly are not many images of it.
+const SURE: f64 = 0.3;
 /// The score of an image for which every word of a query is guessed with certainty. One word that a
 /// caption has gives more, unless nearly all captions have it.
 const WEIGHT: f64 = 0.05;
@@ -243,17 +246,19 @@ impl Library {
         if words.is_empty() || !is_seen() { BTreeSet::new() } else { words }
     }
 
-    /// Whether a noun of what the network may see has a word that begins so. O(1).
+    /// Whether a word that is no noun of what the network may see may become one as it is typed.
+    /// O(1).
     pub fn may_guess_from(&self, beginning: &str) -> bool {
         let next = || WORDS.range::<str, _>((Bound::Included(beginning), Bound::Unbounded)).next();
-        self.extraction.cells.is_some() && next().is_some_and(|word| word.starts_with(beginning))
+        self.extraction.cells.is_some() && next().is_some_and(|word| word.starts_with(beginning) && word != beginning)
     }
 
-    /// The `n` nouns that are guessed for most images, the most first. O(images).
+    /// The `n` nouns that are guessed for most images, those surely guessed for most first.
+    /// O(images).
     pub fn often_guessed(&self, n: usize) -> Vec<String> {
-        let images = self.images_by_guess();
+        let (sure, images) = (self.images_by_guess(SURE), self.images_by_guess(LEAST));
         let mut classes: Vec<usize> = (0..CLASSES).filter(|class| images[*class] > 0.0).collect();
-        classes.sort_by(|a, b| images[*b].total_cmp(&images[*a]));
+        classes.sort_by(|a, b| sure[*b].total_cmp(&sure[*a]).then(images[*b].total_cmp(&images[*a])));
         let mut nouns: Vec<String> = Vec::new();
         for noun in classes.into_iter().map(first_noun) {
             if nouns.len() < n && !nouns.iter().any(|other| other == noun) {
@@ -272,10 +277,11 @@ impl Library {
     }
 
     /// For each class of the network, the number of images that it is guessed for: the sum of its
-    /// probabilities in them.
-    fn images_by_guess(&self) -> Vec<f64> {
+    /// probabilities in them, where it has at least this one.
+    fn images_by_guess(&self, least: f64) -> Vec<f64> {
         let mut images = vec![0.0; CLASSES];
-        self.state.images().filter_map(|image| self.guessed_classes(image)).flatten().for_each(|(class, chance)| images[class] += chance);
+        let guesses = self.state.images().filter_map(|image| self.guessed_classes(image)).flatten();
+        guesses.filter(|(_, chance)| *chance >= least).for_each(|(class, chance)| images[class] += chance);
         images
     }
 
@@ -349,7 +355,7 @@ impl OtherWords for Guessable<'_> {
         if near.is_empty() {
             return near;
         }
-        let images = self.library.images_by_guess();
+        let images = self.library.images_by_guess(LEAST);
         let seen = |near: NearWord| {
             let of: f64 = BY_FORM.get(&form(&near.word))?.iter().map(|class| images[*class]).sum();
             (of > 0.0).then_some(NearWord { texts: of.ceil() as usize, ..near })

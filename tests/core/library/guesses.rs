@@ -107,6 +107,9 @@ fn images_are_found_by_guesses_that_can_be_rejected() {
     assert_eq!(first.guessed.len(), 1);
     assert!(first.guessed[0].guess.chance >= guesses[0].chance - 1e-9 && first.words.is_empty() && first.caption.is_none());
     assert!((first.score - first.guessed.iter().map(|word| word.value).sum::<f64>()).abs() < 1e-12 && first.score <= 0.05);
+    let begun: String = last.chars().take(2).collect();
+    assert!(hold(&library).may_guess_from(&begun));
+    assert!(![last, "qqq"].into_iter().any(|word| hold(&library).may_guess_from(word)), "a whole word, and none");
     let half = found(&library, &format!("{last} qqq")).into_iter().find(|hit| hit.image == image.id).unwrap();
     assert!((half.score - first.score / 2.0).abs() < 1e-12, "a guess counts for its share of the words");
     let words = TextQuery::parse(&format!("{last} qqq"));

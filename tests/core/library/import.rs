@@ -622,6 +622,19 @@ fn no_labels_are_proposed_after_a_folder_without_and_else_what_names_tell() {
 }
 
 #[test]
+fn a_class_named_for_a_folder_leaves_its_other_options() {
+    let place = Place::new(&["a/1.png", "a/drafts/2.png"]);
+    let library = place.open();
+    let without = ImportOptions { labels: Labels::None, exclude: vec!["drafts/**".into()], masks: Masks::Keep, ..ImportOptions::default() };
+    imported_with(&library, &place.image("a"), &without);
+    let state = hold(&library).state().clone();
+    let with = |labels| ImportOptions::with_earlier(Some(&state), &place.image("a"), labels, Some("cat".into()), Vec::new(), None);
+    let one_class = Some("cat".into());
+    assert_eq!(with(None), ImportOptions { labels: Labels::WholeFolder, one_class: one_class.clone(), ..without });
+    assert_eq!(with(Some(Labels::WholeFolder)), ImportOptions { labels: Labels::WholeFolder, one_class, ..ImportOptions::default() });
+}
+
+#[test]
 fn undo_takes_back_how_a_folder_is_read() {
     let place = Place::new(&["pets/cat/1.png", "pets/dog/2.png"]);
     let library = place.open();

@@ -556,7 +556,8 @@ fn read_words_again(
         }
     }
     let new = state.new_classes(classes.iter().map(String::as_str));
-    let words = format!("Read the folders of {} again", error::display(&folder.path));
+    let path = error::display(&folder.path);
+    let words = if changes.is_empty() { format!("Chose how {path} is read") } else { format!("Read the folders of {path} again") };
     let act = library.commit(None, EventKind::Act, Draft::new(words, read.into_iter().chain(new).chain(changes).collect()))?;
     Ok((act, relabelled))
 }

@@ -42,6 +42,8 @@ pub struct AskedWord {
     pub readings: Vec<Reading>,
     /// Whether a text or a lesson has one of them.
     pub is_known: bool,
+    /// Whether a lesson has it.
+    pub is_taught: bool,
     /// Where few captions alone have one of them: a word spelled nearly so that many more texts
     /// have. It may be meant, but finds nothing here.
     pub meant: Option<String>,
@@ -91,19 +93,27 @@ impl CaptionMemory {
         let taught: BTreeSet<String> = self.rewards.keys().flat_map(|(_, query)| words(query)).collect();
         let mut ask = |written: &str, readings: Vec<Reading>, is_known: bool, meant: Option<String>| {
             if !asked.iter().any(|other| other.written == written) {
-                asked.push(AskedWord { written: written.to_owned(), weight: 0.0, readings, is_known, meant });
+                let is_taught = taught.contains(written);
+                asked.push(AskedWord {
+                    written: written.to_owned(),
+                    weight: 0.0,
+                    readings,
+                    is_known: is_known || is_taught,
+                    is_taught,
+                    meant,
+                });
             }
         };
         for written in query.words.iter() {
             *counts.entry(written).or_default() += 1;
             let (readings, is_known) = whole(written, index, other);
             let meant = if taught.contains(written) || other.knows(written) { None } else { meant(written, &readings, index) };
-            ask(written, readings, is_known || taught.contains(written), meant);
+            ask(written, readings, is_known, meant);
         }
         for written in query.phrases.iter().flatten() {
             // What is in quotes is meant as it is written.
             *counts.entry(written).or_default() += 1;
-            ask(written, vec![Reading::written(written)], index.knows(written) || taught.contains(written), None);
+            ask(written, vec![Reading::written(written)], index.knows(written), None);
         }
         if let Some(prefix) = &query.prefix {
             *counts.entry(prefix).or_default() += 1;
@@ -122,7 +132,7 @@ impl CaptionMemory {
                 let is_finished = completed.iter().all(|word| form(word) == form(prefix));
                 let is_doubted = is_finished && !taught.contains(prefix) && !other.knows(prefix);
                 let meant = if is_doubted { meant(prefix, &readings, index) } else { None };
-                ask(prefix, readings, is_known || taught.contains(prefix), meant);
+                ask(prefix, readings, is_known, meant);
             } else {
                 ask(prefix, completed.into_iter().map(|word| Reading { word, how: ReadAs::Completed, share: 1.0 }).collect(), true, None);
             }
