@@ -10,6 +10,7 @@ use super::files::{CACHE, DATABASE, JOURNAL, MODELS, remove, remove_folder, remo
 use super::state::{Root, State};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::text::composed;
 use crate::utc::now;
 
 /// Everything that is purged, and what takes its place.
@@ -26,9 +27,8 @@ pub(super) struct Purge {
     pub(super) paths: Vec<PathBuf>,
     /// Folders of which the library knows only these images' files.
     pub(super) roots: Vec<RootId>,
-    /// Folders of which all images were to have a class that is purged, and their labels without
-    /// it.
-    pub(super) unnamed: Vec<(RootId, String)>,
+    /// Folders of which all images were to have a class that is purged.
+    pub(super) unnamed: Vec<RootId>,
     /// The event that says that images were forgotten, but not which.
     pub(super) event: Event,
     /// A time after all snapshots of before.
@@ -49,11 +49,7 @@ impl Purge {
         let places = || state.records().iter().filter(|image| !images.contains(&image.id)).flat_map(|image| &image.places);
         let is_in_path = |word: &str| places().any(|place| place.path.to_string_lossy().contains(word));
         let (classes, left) = without(log, &images, &is_in_path);
-        let unnamed = state.roots().filter_map(|(id, root)| match FolderReading::with_class(&root.labels) {
-            (labels, Some(class)) if classes.contains(class) => Some((id, labels.to_owned())),
-            _ => None,
-        });
-        let unnamed = unnamed.collect();
+        let unnamed = state.roots().filter(|(_, root)| names_one_of(&root.labels, &classes)).map(|(id, _)| id).collect();
         Self { images, classes, left, hashes, paths, roots, unnamed, event, time }
     }
 }
@@ -109,14 +105,32 @@ pub(super) fn delete_copies(folder: &Path) -> Result<()> {
 fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>, is_in_path: &impl Fn(&str) -> bool) -> (BTreeSet<String>, Vec<Event>) {
     let is_gone = |change: &Change| [change.image(), change.other_image()].into_iter().flatten().any(|image| gone.contains(&image));
     let classes = only_of(&log, &is_gone, is_in_path);
-    let is_dropped = |change: &Change| match change {
+    let names_gone = |reading: &FolderReading| names_one_of(&reading.labels, &classes);
+    let loses_all = |event: &Event| {
+        let mut images = event.changes.iter().filter(|change| change.image().is_some()).peekable();
+        images.peek().is_some() && images.all(is_gone)
+    };
+    let is_dropped = |loses_all: bool, change: &Change| match change {
+        // How a folder is read goes with the last image that came so.
+        Change::Reading(_, Swap(before, after)) => loses_all || names_gone(before) || names_gone(after),
         // What a folder's word stands for goes with the word; with no class left to stand for, too.
-        Change::Class(..) | Change::Alias(..) | Change::Reading(..) => classes_in(change).into_iter().any(|name| classes.contains(name)),
+        Change::Class(..) | Change::Alias(..) => classes_in(change).into_iter().any(|name| classes.contains(name)),
         _ => is_gone(change),
     };
-    let losing = log.into_iter().filter(|event| event.changes.iter().any(is_dropped));
-    let left = losing.map(|event| event.without(|change| !is_dropped(change))).collect();
+    let without = |event: Event| {
+        let loses_all = loses_all(&event);
+        let is_losing = event.changes.iter().any(|change| is_dropped(loses_all, change));
+        is_losing.then(|| event.without(|change| !is_dropped(loses_all, change)))
+    };
+    let left = log.into_iter().filter_map(without).collect();
     (classes, left)
+}
+
+/// Whether the one class of all images of a folder that is read so is one of these, written in any
+/// of Unicode's forms.
+fn names_one_of(labels: &str, classes: &BTreeSet<String>) -> bool {
+    let class = FolderReading::with_class(labels).1.map(composed);
+    class.is_some_and(|class| classes.iter().any(|name| composed(name) == class))
 }
 
 /// The classes, and the words of folders that stand for classes, that came with images that are
@@ -125,8 +139,7 @@ fn only_of(log: &[Event], is_gone: &impl Fn(&Change) -> bool, is_in_path: &impl 
     let (mut gone, mut kept, mut known) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for event in log {
         let is_losing = event.changes.iter().any(is_gone);
-        // Nothing is of a class yet because a folder is read so.
-        for change in event.changes.iter().filter(|change| !matches!(change, Change::Reading(..))) {
+        for change in &event.changes {
             let is_of_others = change.image().is_some() && !is_gone(change);
             for name in classes_in(change) {
                 let is_new = known.insert(name.to_owned());
@@ -154,9 +167,6 @@ fn only_of(log: &[Event], is_gone: &impl Fn(&Change) -> bool, is_in_path: &impl 
 fn classes_in(change: &Change) -> Vec<&str> {
     match change {
         Change::Class(name, _) => vec![name],
-        Change::Reading(_, Swap(before, after)) => {
-            [before, after].into_iter().filter_map(|reading| FolderReading::with_class(&reading.labels).1).collect()
-        }
         Change::Alias(word, Swap(before, after)) => {
             [Some(word), before.as_ref(), after.as_ref()].into_iter().flatten().map(String::as_str).collect()
         }

@@ -250,7 +250,8 @@ impl Library {
     /// O(1).
     pub fn may_guess_from(&self, beginning: &str) -> bool {
         let next = || WORDS.range::<str, _>((Bound::Included(beginning), Bound::Unbounded)).next();
-        self.extraction.cells.is_some() && next().is_some_and(|word| word.starts_with(beginning) && word != beginning)
+        let goes_on = || next().is_some_and(|word| word.starts_with(beginning));
+        self.extraction.cells.is_some() && !BY_FORM.contains_key(&form(beginning)) && goes_on()
     }
 
     /// The `n` nouns that are guessed for most images, those surely guessed for most first.

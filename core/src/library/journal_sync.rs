@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::chain::{Fault, Head, faults, join};
-use super::event::{ContentHash, Event, EventId};
+use super::event::{Change, ContentHash, Event, EventId, RootId};
 use super::forget::Purge;
 use super::fork::{KEEP, first_apart};
 use super::journal::{self, DamagedLine, Line};
@@ -202,10 +202,20 @@ impl Store {
         let mut lost = Vec::new();
         let mut events = BTreeMap::new();
         let mut rest = Vec::new();
+        // The event before the last line of each root, and the last event.
+        let (mut told, mut last) = (BTreeMap::new(), EventId(0));
         for line in lines {
             match line {
-                Line::Event { .. } => events.extend(line.into_event().map(|event| (event.id, event))),
-                other => rest.push(other),
+                Line::Event { .. } => events.extend(line.into_event().map(|event| {
+                    last = event.id;
+                    (event.id, event)
+                })),
+                other => {
+                    if let Line::Root { id, .. } = &other {
+                        told.insert(*id, last);
+                    }
+                    rest.push(other);
+                }
             }
         }
         let refused = join(&mut events, more);
@@ -243,6 +253,7 @@ impl Store {
             }
         }
         self.put_roots(&rest)?;
+        self.change_roots_again(&told)?;
         let mut places = BTreeMap::new();
         for line in rest {
             match line {
@@ -275,6 +286,17 @@ impl Store {
         let gone: Vec<_> = below.iter().filter(|(_, place)| place.is_none()).map(|((root, path), _)| (*root, path.clone())).collect();
         self.drop_places(&gone)?;
         Ok((events.len(), lost))
+    }
+
+    /// Changes roots once more as events do that came after these.
+    fn change_roots_again(&mut self, after: &BTreeMap<RootId, EventId>) -> Result<()> {
+        let events = self.events_after(0)?;
+        let changes = events.iter().flat_map(|event| event.changes.iter().map(|change| (event.id, change)));
+        let is_later = |(id, change): &(EventId, &Change)| match change {
+            Change::Root(root, _) | Change::Reading(root, _) => after.get(root).is_some_and(|after| id > after),
+            _ => false,
+        };
+        self.project(changes.filter(is_later).map(|(_, change)| change))
     }
 
     fn put_roots(&mut self, lines: &[Line]) -> Result<()> {

@@ -43,7 +43,17 @@ pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Pro
     let new = fs::canonicalize(new).map_err(Error::io("read", new))?;
     let old = std::path::absolute(old).map_err(Error::io("read", old))?;
     if hold(library).state().roots().any(|(_, root)| root.path.starts_with(&old)) {
-        let moved = move_roots(&mut hold(library), &old, &new)?;
+        let mut moved = move_roots(&mut hold(library), &old, &new)?;
+        // Files below it may be known as those of a folder around it.
+        let options = hold(library).state().options_of(&old, &new);
+        if let Some(options) = options {
+            let report = take_in(library, &new, &options, false, progress)?;
+            if report.cancelled {
+                return Err(Error::Cancelled);
+            }
+            let found = drop_gone(&mut hold(library), &old)?;
+            moved = Relocated { found: moved.found + found.found, missing: moved.missing + found.missing, failed: report.failed, ..moved };
+        }
         learn_found(library, progress)?;
         return Ok(moved);
     }

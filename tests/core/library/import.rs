@@ -644,6 +644,8 @@ fn undo_takes_back_how_a_folder_is_read() {
     imported_with(&library, &pets, &one("pte"));
     hold(&library).undo().unwrap().unwrap();
     assert_eq!((classes_in_use(&library), again()), (Vec::new(), ImportOptions::default()));
+    assert!(kept(&library).is_of_files(), "a look for changes takes nothing in");
+    assert_eq!(imported_with(&library, &pets, &ImportOptions::of(&kept(&library))).imported, 0);
     imported_with(&library, &pets, &again());
     assert_eq!(classes_in_use(&library), ["cat", "dog"]);
     assert_eq!(imported_with(&library, &pets, &one("pet")).relabelled, 2);
@@ -682,6 +684,22 @@ fn a_folder_inside_another_has_its_own_class() {
         assert_eq!(hold(&library).state().history().len(), events, "nothing changes any more");
         assert_eq!(hold(&library).check().unwrap(), Vec::<String>::new());
     }
+    // Its files are those of the folder around it, also where it is moved.
+    let place = Place::new(&["photos/dogs/1.png", "photos/cats/2.png"]);
+    let library = place.open();
+    let [photos, dogs, hunde] = ["photos", "photos/dogs", "photos/hunde"].map(|name| place.image(name));
+    imported(&library, &photos);
+    imported_with(&library, &dogs, &one("hound"));
+    fs::rename(&dogs, &hunde).unwrap();
+    let moved = relocate(&library, &dogs, &hunde, &Progress::default()).unwrap();
+    assert_eq!((moved.found, moved.missing), (1, 0));
+    imported(&library, &photos);
+    assert_eq!(classes_in_use(&library), ["cats", "hound"]);
+    // Asked for none, its images have none until the folder around it is looked at.
+    imported_with(&library, &hunde, &ImportOptions { labels: Labels::None, ..ImportOptions::default() });
+    assert_eq!(classes_in_use(&library), ["cats"]);
+    imported(&library, &photos);
+    assert_eq!(classes_in_use(&library), ["cats", "hunde"]);
     // A folder inside that tells no classes leaves them to the one around it.
     let place = Place::new(&["photos/dogs/1.png", "photos/cats/2.png"]);
     let library = place.open();
@@ -724,6 +742,10 @@ fn dates_are_no_classes_after_they_were_one_class() {
     );
     imported(&library, &trip);
     assert_eq!(classes_in_use(&library), Vec::<String>::new());
+    let named = ImportOptions { labels: Labels::WholeFolder, one_class: Some("hound".into()), ..ImportOptions::default() };
+    imported_with(&library, &place.image("trip/2020"), &named);
+    imported(&library, &trip);
+    assert_eq!(classes_in_use(&library), ["hound"]);
 }
 
 #[test]
@@ -738,7 +760,7 @@ fn the_class_of_a_folder_is_forgotten_with_its_images() {
     hold(&library).forget(&[other], &Progress::default()).unwrap();
     assert!(kept(&library).labels.contains("zebrafinch"), "its images are there");
     hold(&library).forget(&[finch], &Progress::default()).unwrap();
-    assert_eq!(kept(&library).labels, "whole-folder, masks auto");
+    assert_eq!(kept(&library).labels, "none");
     assert_eq!(hold(&library).check().unwrap(), Vec::<String>::new());
     library.into_inner().unwrap().close().unwrap();
     for file in ["library.db", "journal.jsonl"] {

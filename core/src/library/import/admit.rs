@@ -34,6 +34,8 @@ pub(super) struct Run {
     pub(super) act: Option<EventId>,
     pub(super) in_act: usize,
     pub(super) reads_words: bool,
+    /// How the folder is read, until an event says so.
+    pub(super) reading: Vec<Change>,
     /// The library before the import, and the images in it that have another class by their folders
     /// since.
     pub(super) before: State,
@@ -115,7 +117,8 @@ impl Run {
         self.admit_new(library.state(), fresh, &mut batch);
         library.features().keep(&batch.cuts)?;
         library.put_places(&batch.places)?;
-        let mut changes = library.state().new_classes(batch.classes.iter().map(String::as_str));
+        let mut changes = std::mem::take(&mut self.reading);
+        changes.extend(library.state().new_classes(batch.classes.iter().map(String::as_str)));
         changes.extend(batch.changes);
         // After another act of the user's, the rest of the import is an act of its own.
         if self.act.is_some() && self.act != library.state().history().last().map(|act| act.id) {
@@ -132,6 +135,13 @@ impl Run {
             self.act.get_or_insert(event);
         }
         library.commit(None, EventKind::Final, Draft::new(format!("Files with new contents in {folder}"), batch.replaced))?;
+        Ok(())
+    }
+
+    /// Enters how the folder is read where no image came with it.
+    pub(super) fn tell_reading(&mut self, library: &mut Library) -> Result<()> {
+        let words = format!("Chose how {} is read", error::display(&self.folder));
+        library.commit(None, EventKind::Act, Draft::new(words, std::mem::take(&mut self.reading)))?;
         Ok(())
     }
 

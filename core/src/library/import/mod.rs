@@ -22,7 +22,7 @@ use super::state::{Image, Place, Root, State};
 use super::store::Store;
 use crate::data::plan::ImportPlan;
 use crate::data::tables::beside;
-use crate::data::{Dataset, ImageSource, Labels, Masks, Meta, OpenOptions, UNLABELLED, class_of_folder};
+use crate::data::{Dataset, ImageSource, Labels, Masks, Meta, OpenOptions, UNLABELLED, class_of_folder, is_date};
 use crate::error::{self, Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
@@ -160,18 +160,22 @@ impl ImportOptions {
         let (labels, masks) = (self.labels, self.masks);
         let (one_class, exclude) = (self.one_class.clone(), self.exclude.clone());
         let has_class = |id: RootId| {
-            let is_of_it = |image: &Arc<Image>| image.folder.label.is_some() && image.places.iter().all(|place| place.root == id);
+            let is_date = |image: &Arc<Image>| image.folder.label.as_ref().is_some_and(|label| label.split('/').any(is_date));
+            let is_of_it = |image: &Arc<Image>| is_date(image) && image.places.iter().all(|place| place.root == id);
             state.is_some_and(|state| state.images().any(is_of_it))
         };
         let root = state.and_then(|state| Self::root_of(state, folder));
-        let is_one_class = |root: &Root| Self::of(root).labels == Labels::WholeFolder;
-        let has_classes = root.is_some_and(|(id, root)| !is_one_class(root) && has_class(id));
-        let passes_dates = labels == Labels::Auto && !has_classes;
+        let passes_dates = labels == Labels::Auto && !root.is_some_and(|(id, _)| has_class(id));
         OpenOptions { labels, one_class, exclude, masks, unlabelled_too: true, passes_dates, ..OpenOptions::default() }
     }
 }
 
 impl Root {
+    /// A folder from which only single files are taken in ([`import_file`]).
+    fn of_files(folder: &Path) -> Self {
+        Self { path: folder.to_owned(), labels: Labels::None.name().to_owned(), exclude: vec![ALL.into()] }
+    }
+
     /// Whether only single files were taken in from it ([`import_file`]).
     pub fn is_of_files(&self) -> bool {
         self.exclude == [ALL]
@@ -301,13 +305,13 @@ fn run(
             Err(error) => report.failed.push(FailedFile::new(path, &error)),
         }
     }
-    let (act, relabelled) = if reads_words && !only_known {
+    let WordsAgain { act, relabelled, reading } = if reads_words && !only_known {
         let mut held = hold(library);
-        let (act, relabelled) = read_words_again(&mut held, &options.root(&folder), root, unchanged)?;
-        under_way.tell(&mut held, act);
-        (act, relabelled)
+        let again = read_words_again(&mut held, &options.root(&folder), root, unchanged)?;
+        under_way.tell(&mut held, again.act);
+        again
     } else {
-        (None, BTreeSet::new())
+        WordsAgain::default()
     };
     mark_missing(&mut hold(library), &folder, &files.iter().map(|(path, _)| path.as_path()).collect())?;
 
@@ -316,7 +320,7 @@ fn run(
         hold(library).store().set_fact(&importing(root), UNDER_WAY)?;
     }
     progress.begin("Importing", work.len() as u64);
-    let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, before: state, relabelled, report };
+    let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, reading, before: state, relabelled, report };
     for batch in work.chunks(BATCH) {
         let (state, watch, extraction) = {
             let held = hold(library);
@@ -351,6 +355,9 @@ fn run(
         if run.report.cancelled {
             break;
         }
+    }
+    if !run.report.cancelled {
+        run.tell_reading(&mut hold(library))?;
     }
     let mut report = Imported { relabelled: run.relabelled.len(), ..run.report };
     report.worker_deaths = decoder.deaths() - deaths;
@@ -476,8 +483,8 @@ fn is_above(folder: &Path, other: &Path) -> bool {
 
 /// The root that files below `folder` belong to: its own, one above it, or a new one. Where all of
 /// its images are to be of a class that the one above does not give them, it has one of its own.
-/// How a new one is read is a change of the import's act, so that undo reaches it, where that
-/// `reads_words`.
+/// A new one is as one of single files until the import's act says how it is read, and is so again
+/// when that is undone; where the import does not read words, it is read as given from now on.
 fn root_for(library: &mut Library, folder: &Path, options: &ImportOptions, reads_words: bool) -> Result<RootId> {
     let inside = fs::canonicalize(library.folder()).is_ok_and(|own| folder.starts_with(&own));
     if inside {
@@ -487,29 +494,32 @@ fn root_for(library: &mut Library, folder: &Path, options: &ImportOptions, reads
     let own = roots().find(|(_, root)| root.path == folder);
     let above = roots().filter(|(_, root)| is_above(&root.path, folder) && !root.is_of_files());
     let above = above.max_by_key(|(_, root)| root.path.components().count());
-    let labels = if above.is_some() { Labels::None } else { Labels::Auto };
     let may_be_in = |root: &Root| options.labels != Labels::WholeFolder || ImportOptions::of(root).one_class == options.one_class;
     match (own, above.filter(|(_, root)| may_be_in(root))) {
         (Some((id, root)), above) if above.is_none() || !root.is_of_files() => Ok(id),
         (_, Some((id, _))) => Ok(id),
-        _ if reads_words => library.enter_root(ImportOptions { labels, ..ImportOptions::default() }.root(folder)),
+        _ if reads_words => library.enter_root(Root::of_files(folder)),
         _ => library.enter_root(options.root(folder)),
     }
 }
 
+/// What [`read_words_again`] did.
+#[derive(Default)]
+struct WordsAgain {
+    act: Option<EventId>,
+    /// The images that have another class since.
+    relabelled: BTreeSet<ItemId>,
+    /// How the folder is read now, where no event says so yet: it comes with the first images.
+    reading: Vec<Change>,
+}
+
 /// Updates how a folder is read, and what folders and names say of files that have not changed, as
 /// the first event of the import's act. Only when a whole root is imported: the names of a folder
-/// inside it would be understood in another way. Returns the act, and the images that have another
-/// class since.
-fn read_words_again(
-    library: &mut Library,
-    folder: &Root,
-    root: RootId,
-    files: Vec<(ItemId, &Path, FolderWord)>,
-) -> Result<(Option<EventId>, BTreeSet<ItemId>)> {
+/// inside it would be understood in another way.
+fn read_words_again(library: &mut Library, folder: &Root, root: RootId, files: Vec<(ItemId, &Path, FolderWord)>) -> Result<WordsAgain> {
     let mut state = library.state().clone();
     let Some(before) = state.roots.get(&root).filter(|root| root.path == folder.path).cloned() else {
-        return Ok((None, BTreeSet::new()));
+        return Ok(WordsAgain::default());
     };
     let is_as_before = before.labels == folder.labels;
     let is_inside = state.roots().any(|(_, other)| is_above(&other.path, &folder.path) && !other.is_of_files());
@@ -520,7 +530,9 @@ fn read_words_again(
     }
     // A class that is named now is that class, also where its name stood for another.
     let named = FolderReading::with_class(&folder.labels).1.filter(|class| !is_as_before && state.aliases.contains_key(*class));
-    read.extend(named.into_iter().flat_map(|class| state.new_classes([class])));
+    let named: Vec<Change> = named.into_iter().flat_map(|class| state.new_classes([class])).collect();
+    let names_class = !named.is_empty();
+    read.extend(named);
     read.iter().for_each(|change| state.apply(change));
     let mut said: BTreeMap<ItemId, Vec<(&Path, FolderWord)>> = BTreeMap::new();
     for (id, path, word) in files {
@@ -543,8 +555,8 @@ fn read_words_again(
         }
         let first = words.iter().find(|(path, _)| state.path_of(image).as_deref() == Some(path));
         let told = first.filter(|(_, word)| has_class(word)).or_else(|| words.iter().find(|(_, word)| has_class(word)));
-        let is_gone = || is_as_before && image.places.iter().any(|place| !place.here);
-        if told.is_none() && has_class(&image.folder) && (is_inside || is_gone()) {
+        let is_gone = || image.places.iter().any(|place| !place.here);
+        if told.is_none() && has_class(&image.folder) && is_as_before && (is_inside || is_gone()) {
             continue;
         }
         if let Some((_, word)) = told.or(first).cloned() {
@@ -556,10 +568,12 @@ fn read_words_again(
         }
     }
     let new = state.new_classes(classes.iter().map(String::as_str));
-    let path = error::display(&folder.path);
-    let words = if changes.is_empty() { format!("Chose how {path} is read") } else { format!("Read the folders of {path} again") };
+    if changes.is_empty() && !names_class {
+        return Ok(WordsAgain { reading: read, ..WordsAgain::default() });
+    }
+    let words = format!("Read the folders of {} again", error::display(&folder.path));
     let act = library.commit(None, EventKind::Act, Draft::new(words, read.into_iter().chain(new).chain(changes).collect()))?;
-    Ok((act, relabelled))
+    Ok(WordsAgain { act, relabelled, reading: Vec::new() })
 }
 
 impl Library {

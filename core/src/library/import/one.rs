@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::admit::Run;
+use super::hold;
 use super::look::{Known, Look, NewFile, Refused, Seen, look};
 use super::report::Imported;
-use super::{ALL, hold};
-use crate::data::Labels;
 use crate::error::{Error, Result, display_name};
 use crate::ids::ItemId;
 use crate::library::Library;
@@ -111,7 +110,18 @@ fn admit(library: &mut Library, new: &NewFile, found: Look) -> Result<(ItemId, O
     let root = root_of(library, &new.path, &folder)?;
     let known = Known::of(library.state());
     let (before, relabelled) = (library.state().clone(), BTreeSet::new());
-    let mut run = Run { root, folder, known, act: None, in_act: 0, reads_words: false, before, relabelled, report: Imported::default() };
+    let mut run = Run {
+        root,
+        folder,
+        known,
+        act: None,
+        in_act: 0,
+        reads_words: false,
+        reading: Vec::new(),
+        before,
+        relabelled,
+        report: Imported::default(),
+    };
     run.admit(library, vec![(new, found)])?;
     let image = hash.and_then(|hash| run.known.by_hash.get(&hash).copied());
     let forgotten = || Error::data(&new.path, "an image that may be taken in", "one that was forgotten meanwhile", "choose another");
@@ -144,5 +154,5 @@ fn root_of(library: &mut Library, file: &Path, folder: &Path) -> Result<RootId> 
     if let Some((id, _)) = around.max_by_key(|(_, root)| root.path.components().count()) {
         return Ok(id);
     }
-    library.enter_root(Root { path: folder.to_owned(), labels: Labels::None.name().to_owned(), exclude: vec![ALL.into()] })
+    library.enter_root(Root::of_files(folder))
 }

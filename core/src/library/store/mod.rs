@@ -30,6 +30,7 @@ use super::link::Secret;
 use super::read_only::ReadOnly;
 use super::sqlite;
 use super::state::{Place, Root, State};
+use crate::data::Labels;
 use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
@@ -265,6 +266,11 @@ impl Store {
         })
     }
 
+    /// Updates the tables alone.
+    pub(super) fn project<'a>(&mut self, mut changes: impl Iterator<Item = &'a Change>) -> Result<()> {
+        self.write(|tx| changes.try_for_each(|change| project(tx, change)))
+    }
+
     /// The events after `after`, their changes included, each checked against its hash.
     pub(super) fn events_after(&self, after: u64) -> Result<Vec<Event>> {
         self.events("id > ?1", after)
@@ -405,8 +411,8 @@ impl Store {
             for root in &purge.roots {
                 tx.execute("DELETE FROM root WHERE id = ?1", [root.0])?;
             }
-            for (root, labels) in &purge.unnamed {
-                tx.execute("UPDATE root SET labels = ?2 WHERE id = ?1", params![root.0, labels])?;
+            for root in &purge.unnamed {
+                tx.execute("UPDATE root SET labels = ?2 WHERE id = ?1", params![root.0, Labels::None.name()])?;
             }
             for class in &purge.classes {
                 tx.execute("DELETE FROM class WHERE name = ?1", [class])?;
