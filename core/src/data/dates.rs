@@ -12,7 +12,7 @@ const MONTHS: [&str; 12] =
 ///
 /// # Complexity
 /// Linear in the length of the name.
-pub(crate) fn is_date(name: &str) -> bool {
+pub fn is_date(name: &str) -> bool {
     let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let (Some(first), Some((last, before))) = (words.first(), words.split_last()) else { return false };
     is_year(first) || is_day(first) || is_year(last) && before.iter().all(|word| is_part_of_date(word)) || is_of_camera(name)

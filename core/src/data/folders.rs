@@ -290,7 +290,10 @@ fn is_split(folder: &str) -> bool {
 }
 
 /// The name of a folder as the class of all its pictures.
-pub(crate) fn class_of_folder(folder: &Path) -> Result<String> {
+///
+/// # Errors
+/// [`Error::Data`] where it is none, as of a folder called `images` or `train`.
+pub fn class_of_folder(folder: &Path) -> Result<String> {
     let name = folder.file_name().map(text).unwrap_or_default();
     if name.is_empty() || is_split(&name) || name == UNLABELLED {
         let found = if name.is_empty() { "one without a name".to_owned() } else { format!("one that is called {name}") };

@@ -43,8 +43,8 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 
 pub use dataset::{ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, Mask, Masks, OpenOptions, Preview, Skipped, UNLABELLED};
-pub(crate) use dates::is_date;
-pub(crate) use folders::class_of_folder;
+pub use dates::is_date;
+pub use folders::class_of_folder;
 pub use norb::{NorbSet, NorbWriter};
 pub use shot::{Camera, Meta};
 
