@@ -246,12 +246,11 @@ impl Library {
         if words.is_empty() || !is_seen() { BTreeSet::new() } else { words }
     }
 
-    /// Whether a word that is no noun of what the network may see may become one as it is typed.
+    /// Whether what is no word of a noun that may be guessed may become one as it is typed.
     /// O(1).
     pub fn may_guess_from(&self, beginning: &str) -> bool {
         let next = || WORDS.range::<str, _>((Bound::Included(beginning), Bound::Unbounded)).next();
-        let goes_on = || next().is_some_and(|word| word.starts_with(beginning));
-        self.extraction.cells.is_some() && !BY_FORM.contains_key(&form(beginning)) && goes_on()
+        self.extraction.cells.is_some() && next().is_some_and(|word| word.starts_with(beginning) && word != beginning)
     }
 
     /// The `n` nouns that are guessed for most images, those surely guessed for most first.
