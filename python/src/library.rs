@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, UserLabel};
-use tessera_core::library::import::{ImportOptions, import};
+use tessera_core::library::import::{ImportRequest, import};
 use tessera_core::library::looks::{self, Look, LookQuery};
 use tessera_core::library::search::{Engine, LibraryQuery, search};
 use tessera_core::library::{Glimpse, Library as Inner, LibraryOptions, hold, learned, pair, spellings};
@@ -260,14 +260,9 @@ impl Library {
             let labels = Labels::ALL.into_iter().find(|known| known.name() == name);
             labels.ok_or_else(|| refused("labels", name, "auto, class-folders, folder-paths, norb-names, whole-folder or none"))
         };
-        let labels = match (labels.map(source).transpose()?, &one_class) {
-            (Some(other), Some(_)) if other != Labels::WholeFolder => {
-                return Err(refused("labels", other.name(), "whole-folder or None where one_class names the class"));
-            }
-            (labels, _) => labels,
-        };
+        let request = ImportRequest { labels: labels.map(source).transpose()?, one_class, exclude, masks: None };
         let report = self.with(py, told, |library, progress| {
-            let options = ImportOptions::with_earlier(Some(hold(library).state()), &folder, labels, one_class, exclude, None);
+            let options = request.options(Some(hold(library).state()), &folder)?;
             let report = import(library, &folder, &options, progress)?;
             if !report.cancelled {
                 Self::complete(library, progress)?;

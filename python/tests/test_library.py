@@ -75,7 +75,7 @@ def test_a_folder_is_read_as_it_was_before(folder):
         library.import_folder(folder / "set", one_class="holidays")
         library.import_folder(folder / "set")
         assert {image.label for image in library.images} == {"holidays"}
-        with pytest.raises(tessera.Error, match="whole-folder or None where one_class names the class"):
+        with pytest.raises(tessera.Error, match="whole-folder or left out where one class of all images is named"):
             library.import_folder(folder / "set", labels="none", one_class="holidays")
 
 

@@ -218,7 +218,7 @@ fn the_one_class_of_a_folder_may_be_named() {
     let found = |class: &str| world.run(["search", "lib.tessera", "--class", class, "--json"]).ended(0).object()["found"].clone();
     assert_eq!(found("animal/dog"), 3);
     let refused = ["import", "other.tessera", "images", "--class", "dog", "--labels", "none"];
-    world.run(refused).ended(2).complains("option `--labels` is none, but it must be whole-folder or left out where --class");
+    world.run(refused).ended(2).complains("option `labels` is none, but it must be whole-folder or left out where one class");
     world.run(["import", "other.tessera", "images", "--class", " "]).ended(65).complains("class: expected a name of 1 to 200 characters");
     world.run(["import", "other.tessera", "images", "--labels", "whole-folder"]).complains("name the class, or read labels elsewhere");
     assert!(!world.at("other.tessera").exists());

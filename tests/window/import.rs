@@ -11,9 +11,11 @@ use image::{GrayImage, Luma};
 use tessera::command::Command;
 use tessera::gui::App;
 use tessera::gui::dialogs::Purpose;
+use tessera::gui::listing::Scope;
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
 use tessera_core::data::Labels;
+use tessera_core::library::import::ImportOptions;
 
 use crate::world::{World, class_folders, picture};
 
@@ -111,7 +113,7 @@ fn what_was_chosen_is_what_is_imported() {
     imported(&mut world, 18);
     let set = world.path("set");
     let root = world.state().roots().find(|(_, root)| root.path == set).map(|(_, root)| root.clone()).unwrap();
-    assert_eq!((root.labels.as_str(), root.exclude), ("class-folders", vec!["dog1*".to_owned()]));
+    assert_eq!((root.reading.labels.as_str(), root.reading.exclude), ("class-folders", vec!["dog1*".to_owned()]));
     assert!(world.state().class("1").is_some() && world.state().class("dog").is_none());
     // Looking for changes keeps to what was chosen.
     world.run(Command::Rescan);
@@ -144,8 +146,40 @@ fn all_images_are_of_the_class_that_is_typed() {
     world.click("Import 16 images");
     imported(&mut world, 22);
     let root = world.state().roots().find(|(_, root)| root.path == set).map(|(_, root)| root.clone()).unwrap();
-    assert_eq!(root.labels, "whole-folder, masks auto, class animal/cattle");
+    assert_eq!(root.reading.labels, "whole-folder, masks auto, class animal/cattle");
     assert_eq!(world.state().images().filter(|image| image.label() == Some("animal/cattle")).count(), 16);
+}
+
+#[test]
+fn a_folder_inside_with_a_class_of_its_own_is_listed_once() {
+    let mut world = World::new(&[]);
+    let pets = world.path("pets");
+    class_folders(&pets, &["cats", "dogs"], 3);
+    world.run(Command::Open(pets.clone()));
+    imported(&mut world, 6);
+    let hound = ImportOptions { labels: Labels::WholeFolder, one_class: Some("hound".into()), ..ImportOptions::default() };
+    for (folder, options, words) in [
+        (pets.join("dogs"), Some(hound), "3 of them in the library"),
+        (pets.clone(), None, "3 images keep their classes from folders inside that were imported by themselves"),
+    ] {
+        world.run(Command::PlanImport(folder, options));
+        world.until("it is planned", |app| app.desk().planning().now().is_some_and(|now| now.is_current));
+        world.step();
+        assert!(world.shows(words), "{words}");
+        world.key(Key::Enter);
+        world.until("it is imported", |app| app.desk().planning().now().is_none());
+        world.rest();
+        assert_eq!(world.state().images().filter(|image| image.label() == Some("hound")).count(), 3);
+        let listed = ["pets 6", "cats 3", "dogs 3", "dogs 0"].map(|entry| world.harness.query_all_by_label(entry).count());
+        assert_eq!(listed, [1, 2, 1, 1], "folders, and the classes of the cats and of no dogs");
+    }
+    world.click("dogs 3");
+    world.step();
+    assert_eq!(world.harness.get_all_by_label_contains(".png, ").count(), 3);
+    let dogs = world.state().roots().find(|(_, root)| root.path.ends_with("dogs")).map(|(id, _)| id).unwrap();
+    world.harness.state_mut().view_mut().shown.scopes = vec![Scope::Folder(dogs, PathBuf::new())];
+    world.step();
+    assert_eq!(world.harness.get_all_by_label_contains(".png, ").count(), 3, "also where it is asked for as a root");
 }
 
 #[test]

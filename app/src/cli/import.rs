@@ -7,15 +7,14 @@ use std::time::Instant;
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
-use tessera_core::data::Labels;
 use tessera_core::data::plan::may_be_table;
 use tessera_core::data::tables::{self, Problem, Table};
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::brought::VectorsRead;
-use tessera_core::library::import::{ClassConflict, ImportOptions, Imported, TableRead, hold, one_class};
+use tessera_core::library::import::{ClassConflict, ImportOptions, Imported, TableRead, hold};
 
-use super::import_plan::{self, options};
+use super::import_plan::{self, request};
 use super::librarian::{Librarian, count};
 use super::output::{Failures, NO_IMAGE, Output, SEVERAL_IMAGES, TOLD};
 use super::vectors::Brought;
@@ -44,13 +43,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     for folder in &arguments.folders {
         check(folder, arguments.unpack.is_some())?;
     }
-    if let Some(class) = &arguments.class {
-        one_class(class)?;
-        if let Some(labels) = arguments.labels.filter(|labels| *labels != Labels::WholeFolder) {
-            let expected = "whole-folder or left out where --class names the class of all images";
-            return Err(Error::Option { name: "--labels", found: labels.name().into(), expected }.into());
-        }
-    }
+    request(arguments).check()?;
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
     if arguments.dry_run {
         return import_plan::run(librarian, arguments, failures);
@@ -245,7 +238,7 @@ impl Sum {
         let (session, out) = (librarian.session, librarian.out);
         let folders = unpacked(librarian, arguments)?;
         for folder in &folders {
-            let options = options(arguments, Some(hold(library).state()), folder);
+            let options = request(arguments).options(Some(hold(library).state()), folder)?;
             let report = out.watched(session.progress(), || {
                 if arguments.again {
                     allow_forgotten(library, folder, &options, session.progress())?;

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use tessera_core::data::plan::{ImportPlan, PlannedFile};
 use tessera_core::data::{ClassesFrom, Labels, Masks};
 use tessera_core::error::display;
-use tessera_core::library::import::ImportOptions;
-use tessera_core::library::state::State;
+use tessera_core::library::import::ImportRequest;
 use tessera_core::plural::count;
 
 use super::librarian::Librarian;
 use super::output::Failures;
 use super::{Done, library_args as args};
+use crate::session::import::of_folders_inside;
 
 /// The widest that a column of the table is printed, in characters.
 const COLUMN: usize = 48;
@@ -26,7 +26,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import, mut failu
     let state = reader.open_library(&place).ok().map(|library| library.state().clone());
     let mut plans = Vec::new();
     for folder in &arguments.folders {
-        let options = options(arguments, state.as_ref(), folder);
+        let options = request(arguments).options(state.as_ref(), folder)?;
         plans.push(out.watched(session.progress(), || session.plan_import(state.as_ref(), folder, &options))?);
     }
     for skipped in plans.iter().flat_map(|plan| &plan.skipped) {
@@ -43,15 +43,14 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import, mut failu
     Ok(Done::Whole)
 }
 
-/// How a folder is imported: as it is said, and what is not said as it was before. Labels that are
-/// said begin anew.
-pub(super) fn options(arguments: &args::Import, state: Option<&State>, folder: &Path) -> ImportOptions {
+/// What the arguments say of how a folder is imported.
+pub(super) fn request(arguments: &args::Import) -> ImportRequest {
     let masks = arguments.masks.map(|masks| match masks {
         args::Masks::Auto => Masks::Auto,
         args::Masks::Keep => Masks::Keep,
         args::Masks::LeaveOut => Masks::LeaveOut,
     });
-    ImportOptions::with_earlier(state, folder, arguments.labels, arguments.class.clone(), arguments.exclude.clone(), masks)
+    ImportRequest { labels: arguments.labels, one_class: arguments.class.clone(), exclude: arguments.exclude.clone(), masks }
 }
 
 /// Where classes come from, as the command line writes it.
@@ -82,7 +81,7 @@ fn in_json(plan: &ImportPlan, arguments: &args::Import) -> Value {
     };
     json!({"folder": path(&plan.root), "images": plan.images, "known": plan.known, "pairs": plan.pairs, "files": counts(&plan.kinds),
         "labels": source_name(plan), "words": plan.words, "classes": counts(&plan.classes), "objects": plan.objects,
-        "unlabelled": plan.unlabelled,
+        "unlabelled": plan.unlabelled, "of_folders_inside": plan.of_folders_inside,
         "sources": plan.sources.iter().map(|source| json!({"labels": source.labels.name(), "images": source.images,
             "classes": source.classes, "objects": source.objects, "words": source.words})).collect::<Vec<_>>(),
         "masks": plan.masks, "named_like_masks": plan.mask_names, "captioned": plan.captioned,
@@ -111,6 +110,9 @@ fn in_words(plan: &ImportPlan, arguments: &args::Import) -> String {
     }
     if !plan.classes.is_empty() {
         tell("Classes", list(&plan.classes));
+    }
+    if plan.of_folders_inside > 0 {
+        tell("", of_folders_inside(plan));
     }
     if plan.unlabelled > 0 && chosen != Some(Labels::None.name()) {
         tell("Unlabelled", count(plan.unlabelled, "image"));

@@ -150,8 +150,8 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
         out.note(&format!("{words}: hash {}. Add it again with `tessera network add`; until then it answers without.", pair.hash));
     }
     if !missing_words.is_empty() {
-        let others = if answer.found.is_empty() { 0 } else { answer.asked.len().saturating_sub(missing_words.len()) };
-        out.note(&format!("Nothing in this library has the word {}{}.", missing_words.join(", "), others_words(others)));
+        let others = others_words(answer.asked.len(), missing_words.len(), found);
+        out.note(&format!("Nothing in this library has the word {}{others}.", missing_words.join(", ")));
     }
     out.answer(
         || {

@@ -1,7 +1,8 @@
 //! Which images are shown, in which order, and how many there are of each kind.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
@@ -130,6 +131,8 @@ pub struct Census {
     pub predictions: HashMap<ItemId, ImagePrediction>,
     /// The rewards of answers: query, image and reward, by query and the highest first.
     pub lessons: Vec<(String, ItemId, f64)>,
+    /// Where roots that lie in others are, from the outermost imported folder around them.
+    nested: BTreeMap<RootId, (RootId, PathBuf)>,
     leaky: Vec<ItemId>,
 }
 
@@ -137,6 +140,7 @@ impl Census {
     /// Counts everything once. O(images).
     pub fn new(state: &State, report: Option<&Report>) -> Self {
         let mut census = Self {
+            nested: state.roots().filter_map(|(id, root)| Some((id, outermost(state, &root.path)?))).collect(),
             lessons: state.lessons().into_iter().map(|(query, id, reward)| (query, id, reward.value())).collect(),
             ..Self::default()
         };
@@ -167,7 +171,8 @@ impl Census {
             census.changed += usize::from(image.content.is_some_and(|content| content.changed));
             census.mispredicted += usize::from(census.predictions.get(&image.id).is_some_and(|prediction| prediction.wrong));
             census.leaks += usize::from(census.leaky.binary_search(&image.id).is_ok());
-            let folders = image.found_at().flat_map(|place| place.path.ancestors().skip(1).map(|folder| (place.root, folder)));
+            let places: Vec<(RootId, Cow<'_, Path>)> = image.found_at().map(|place| census.from_outside(place.root, &place.path)).collect();
+            let folders = places.iter().flat_map(|(root, path)| path.ancestors().skip(1).map(|folder| (*root, folder)));
             // Most images are in one place.
             let mut counted = HashSet::new();
             let is_alone = image.places.len() == 1;
@@ -183,10 +188,29 @@ impl Census {
         census
     }
 
+    /// Whether a root lies in another, among whose folders it is shown.
+    pub fn is_nested(&self, root: RootId) -> bool {
+        self.nested.contains_key(&root)
+    }
+
+    /// The outermost root around what lies at a path from a root, and its path from there.
+    fn from_outside<'a>(&self, root: RootId, path: &'a Path) -> (RootId, Cow<'a, Path>) {
+        match self.nested.get(&root) {
+            Some((outer, folder)) => (*outer, Cow::Owned(folder.join(path))),
+            None => (root, Cow::Borrowed(path)),
+        }
+    }
+
     /// Whether an image passes a filter.
     pub fn fits(&self, image: &Image, scope: &Scope) -> bool {
         match scope {
-            Scope::Folder(root, folder) => image.found_at().any(|place| place.root == *root && place.path.starts_with(folder)),
+            Scope::Folder(root, folder) => {
+                let (root, folder) = self.from_outside(*root, folder);
+                image
+                    .found_at()
+                    .map(|place| self.from_outside(place.root, &place.path))
+                    .any(|(other, path)| other == root && path.starts_with(&folder))
+            }
             Scope::Class(name) => image.label() == Some(name),
             Scope::Below(path) => image.label().is_some_and(|label| is_below(label, path)),
             Scope::Untagged => image.label().is_none(),
@@ -204,6 +228,12 @@ impl Census {
     }
 }
 
+/// The outermost imported folder around another, and the path of that from there.
+fn outermost(state: &State, folder: &Path) -> Option<(RootId, PathBuf)> {
+    let (id, root) = state.roots_around(folder).into_iter().find(|(_, root)| !root.is_of_files())?;
+    Some((id, folder.strip_prefix(&root.path).ok()?.to_owned()))
+}
+
 /// The images that pass all of some filters, in order. O(images * log images).
 pub fn list(state: &State, census: &Census, scopes: &[Scope], sort: Sort) -> Vec<ItemId> {
     let removed = scopes.contains(&Scope::Removed);
@@ -214,7 +244,9 @@ pub fn list(state: &State, census: &Census, scopes: &[Scope], sort: Sort) -> Vec
         .map(AsRef::as_ref)
         .filter(|image| is_meant(image) && scopes.iter().all(|scope| census.fits(image, scope)))
         .collect();
-    let path = |image: &Image| image.place().map(|place| (place.root, place.path.clone()));
+    let path = |image: &Image| {
+        image.place().map(|place| census.from_outside(place.root, &place.path)).map(|(root, path)| (root, path.into_owned()))
+    };
     let sure = |image: &Image| census.predictions.get(&image.id).map_or(2.0, |prediction| prediction.confidence);
     match sort {
         Sort::Name => images.sort_by_cached_key(|image| path(image)),

@@ -17,12 +17,19 @@ use tessera_core::library::import::{ImportOptions, Imported, TableRead, TakenFil
 use tessera_core::library::relocate::{Relocated, relocate};
 use tessera_core::library::state::State;
 use tessera_core::picture::decode::WHOLE;
+use tessera_core::plural::count;
 use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
 
 use super::Session;
 use super::copies::plain;
 use super::export::{png, save_png};
+
+/// What is told of images that have the class of a folder inside.
+pub fn of_folders_inside(plan: &ImportPlan) -> String {
+    let keep = if plan.of_folders_inside == 1 { "keeps its class" } else { "keep their classes" };
+    format!("{} {keep} from folders inside that were imported by themselves", count(plan.of_folders_inside, "image"))
+}
 
 impl Session {
     /// Imports a folder of images.

@@ -136,9 +136,9 @@ impl Session {
     }
 }
 
-/// What is told beside words that nothing has, where others of the query found images.
-pub fn others_words(others: usize) -> &'static str {
-    match others {
+/// What is told beside words of a query that nothing has, where the others found images.
+pub fn others_words(asked: usize, missing: usize, found: usize) -> &'static str {
+    match if found == 0 { 0 } else { asked.saturating_sub(missing) } {
         0 => "",
         1 => "; the other word was looked for",
         _ => "; the other words were looked for",

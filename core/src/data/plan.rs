@@ -1,7 +1,7 @@
 //! What an import of a folder would take in, and how its files would be understood: from names, and
 //! the first bytes of a few files, without decoding a picture.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::dataset::{ClassesFrom, Dataset, ImageSource, Item, Labels, Masks, OpenOptions, Skipped, UNLABELLED, count};
@@ -10,6 +10,7 @@ use super::norb::NorbSet;
 use super::tables::{self, Matcher, PathMatch, beside, sidecar};
 use super::{norb, norb_items};
 use crate::error::{self, Error, Result};
+use crate::ids::ClassId;
 use crate::progress::Progress;
 
 /// Examples that are shown.
@@ -48,6 +49,8 @@ pub struct ImportPlan {
     pub objects: usize,
     /// Images without a class.
     pub unlabelled: usize,
+    /// Images with the class that a folder inside tells, which was imported by itself.
+    pub of_folders_inside: usize,
     /// The sources of labels that fit the folder, with what each would give.
     pub sources: Vec<LabelSource>,
     /// Pictures left out because they are masks or maps of others.
@@ -139,9 +142,18 @@ impl PlannedFile {
     }
 }
 
+/// What a library knows of the files in a folder.
+#[derive(Clone, Debug, Default)]
+pub struct KnownFiles {
+    /// The files of its images.
+    pub paths: HashSet<PathBuf>,
+    /// The classes and objects that folders inside tell, which were imported by themselves.
+    pub told: HashMap<PathBuf, (String, Option<String>)>,
+}
+
 impl ImportPlan {
-    /// Looks through a folder, of whose images some may be known by their paths. [`Dataset::open`]
-    /// with the same options gives the images that are planned here.
+    /// Looks through a folder. [`Dataset::open`] with the same options gives the images that are
+    /// planned here.
     ///
     /// # Errors
     /// As [`Dataset::open`].
@@ -149,7 +161,7 @@ impl ImportPlan {
     /// # Complexity
     /// One pass over the directory entries, one over the names for each source of labels; of a few
     /// pictures the first bytes are read, and tables of captions of at most 32 MiB.
-    pub fn of(folder: &Path, options: &OpenOptions, is_known: &dyn Fn(&Path) -> bool, progress: &Progress) -> Result<Self> {
+    pub fn of(folder: &Path, options: &OpenOptions, known: &KnownFiles, progress: &Progress) -> Result<Self> {
         let options = &OpenOptions { unlabelled_too: true, ..options.clone() };
         if let Some(dat) = norb::dat_of_member(folder).filter(|_| !folder.is_dir()) {
             return Self::of_norb(dat, options, progress);
@@ -161,11 +173,12 @@ impl ImportPlan {
             several => return Err(norb::ambiguous(folder, several)),
         }
         let survey = folders::survey(folder, options, true, progress)?;
-        let data = survey.dataset(options)?;
+        let mut data = survey.dataset(options)?;
+        let of_folders_inside = give_classes(&mut data, &known.told);
         progress.begin("Looking at captions beside", 0);
-        let mut plan = asked.with_classes(&data);
+        let mut plan = Self { of_folders_inside, ..asked.with_classes(&data) };
         plan.images = data.items.len();
-        plan.known = data.items.iter().filter(|item| is_known(item.path())).count();
+        plan.known = data.items.iter().filter(|item| known.paths.contains(item.path())).count();
         plan.pairs = data.layout.pairs;
         plan.words.clone_from(&data.layout.words);
         plan.classes_from = Some(data.layout.classes_from).filter(|_| !data.items.is_empty());
@@ -274,6 +287,28 @@ impl ImportPlan {
         let mut of_most = self.tables.iter().filter(is_of_most);
         self.tables.iter().find(is_called).or_else(|| of_most.next().filter(|_| of_most.next().is_none()))
     }
+}
+
+/// Gives images the classes and objects that are told of them, whatever their folders and names
+/// say. Returns how many.
+fn give_classes(data: &mut Dataset, told: &HashMap<PathBuf, (String, Option<String>)>) -> usize {
+    if told.is_empty() {
+        return 0;
+    }
+    let class = |data: &Dataset, item: &Item| {
+        told.get(item.path()).map_or_else(|| data.class_name(item.class).to_owned(), |(class, _)| class.clone())
+    };
+    let names: Vec<String> = data.items.iter().map(|item| class(data, item)).collect();
+    data.classes = names.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+    let mut given = 0;
+    for (item, name) in data.items.iter_mut().zip(&names) {
+        item.class = ClassId(data.classes.partition_point(|class| class < name) as u32);
+        if let Some((_, group)) = told.get(item.path()) {
+            item.group.clone_from(group);
+            given += 1;
+        }
+    }
+    given
 }
 
 impl LabelSource {

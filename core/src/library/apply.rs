@@ -60,7 +60,7 @@ impl State {
             }
             Change::Reading(id, swap) => {
                 if let Some(root) = Arc::make_mut(&mut self.roots).get_mut(id) {
-                    (root.labels, root.exclude) = (swap.1.labels.clone(), swap.1.exclude.clone());
+                    root.reading.clone_from(&swap.1);
                 }
             }
         }

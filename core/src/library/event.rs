@@ -182,9 +182,10 @@ pub enum Bond {
 /// How a folder of images is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FolderReading {
-    /// As [`super::state::Root::labels`].
+    /// Where labels are looked for, as the command line writes it; behind it what becomes of masks
+    /// and the one class of all images, where these are said.
     pub labels: String,
-    /// As [`super::state::Root::exclude`].
+    /// Patterns of what is left out.
     pub exclude: Vec<String>,
 }
 

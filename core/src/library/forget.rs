@@ -49,7 +49,7 @@ impl Purge {
         let places = || state.records().iter().filter(|image| !images.contains(&image.id)).flat_map(|image| &image.places);
         let is_in_path = |word: &str| places().any(|place| place.path.to_string_lossy().contains(word));
         let (classes, left) = without(log, &images, &is_in_path);
-        let unnamed = state.roots().filter(|(_, root)| names_one_of(&root.labels, &classes)).map(|(id, _)| id).collect();
+        let unnamed = state.roots().filter(|(_, root)| names_one_of(&root.reading, &classes)).map(|(id, _)| id).collect();
         Self { images, classes, left, hashes, paths, roots, unnamed, event, time }
     }
 }
@@ -105,31 +105,30 @@ pub(super) fn delete_copies(folder: &Path) -> Result<()> {
 fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>, is_in_path: &impl Fn(&str) -> bool) -> (BTreeSet<String>, Vec<Event>) {
     let is_gone = |change: &Change| [change.image(), change.other_image()].into_iter().flatten().any(|image| gone.contains(&image));
     let classes = only_of(&log, &is_gone, is_in_path);
-    let names_gone = |reading: &FolderReading| names_one_of(&reading.labels, &classes);
     let loses_all = |event: &Event| {
         let mut images = event.changes.iter().filter(|change| change.image().is_some()).peekable();
         images.peek().is_some() && images.all(is_gone)
     };
     let is_dropped = |loses_all: bool, change: &Change| match change {
         // How a folder is read goes with the last image that came so.
-        Change::Reading(_, Swap(before, after)) => loses_all || names_gone(before) || names_gone(after),
+        Change::Reading(_, Swap(before, after)) => loses_all || [before, after].into_iter().any(|reading| names_one_of(reading, &classes)),
         // What a folder's word stands for goes with the word; with no class left to stand for, too.
         Change::Class(..) | Change::Alias(..) => classes_in(change).into_iter().any(|name| classes.contains(name)),
         _ => is_gone(change),
     };
-    let without = |event: Event| {
+    let left_of = |event: Event| {
         let loses_all = loses_all(&event);
         let is_losing = event.changes.iter().any(|change| is_dropped(loses_all, change));
         is_losing.then(|| event.without(|change| !is_dropped(loses_all, change)))
     };
-    let left = log.into_iter().filter_map(without).collect();
+    let left = log.into_iter().filter_map(left_of).collect();
     (classes, left)
 }
 
 /// Whether the one class of all images of a folder that is read so is one of these, written in any
 /// of Unicode's forms.
-fn names_one_of(labels: &str, classes: &BTreeSet<String>) -> bool {
-    let class = FolderReading::with_class(labels).1.map(composed);
+fn names_one_of(reading: &FolderReading, classes: &BTreeSet<String>) -> bool {
+    let class = FolderReading::with_class(&reading.labels).1.map(composed);
     class.is_some_and(|class| classes.iter().any(|name| composed(name) == class))
 }
 

@@ -143,7 +143,7 @@ impl Line {
     }
 
     pub(super) fn root(id: RootId, root: &Root) -> Self {
-        Self::Root { id, path: RawPath(root.path.clone()), labels: root.labels.clone(), exclude: root.exclude.clone() }
+        Self::Root { id, path: RawPath(root.path.clone()), labels: root.reading.labels.clone(), exclude: root.reading.exclude.clone() }
     }
 
     pub(super) fn place(image: ItemId, place: &Place) -> Self {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::chain::{Fault, Head, faults, join};
-use super::event::{Change, ContentHash, Event, EventId, RootId};
+use super::event::{Change, ContentHash, Event, EventId, FolderReading, RootId};
 use super::forget::Purge;
 use super::fork::{KEEP, first_apart};
 use super::journal::{self, DamagedLine, Line};
@@ -302,7 +302,8 @@ impl Store {
     fn put_roots(&mut self, lines: &[Line]) -> Result<()> {
         for line in lines {
             if let Line::Root { id, path, labels, exclude } = line {
-                self.put_root(*id, &Root { path: path.0.clone(), labels: labels.clone(), exclude: exclude.clone() })?;
+                let reading = FolderReading { labels: labels.clone(), exclude: exclude.clone() };
+                self.put_root(*id, &Root { path: path.0.clone(), reading })?;
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::Library;
 use super::cache::Cut;
 use super::draft::Draft;
-use super::event::{Caption, Change, Content, ContentHash, EventId, EventKind, Field, FolderWord, RootId, Swap};
+use super::event::{Caption, Change, Content, ContentHash, EventId, EventKind, Field, FolderReading, FolderWord, RootId, Swap};
 use super::state::{Image, Place, Root, State};
 use crate::ckm::element::Elements;
 use crate::copies;
@@ -115,8 +115,8 @@ impl Library {
 
     fn root_at(&mut self, folder: &Path) -> Result<RootId> {
         let known = self.state.roots().find(|(_, root)| root.path == folder).map(|(id, _)| id);
-        let root = || Root { path: folder.to_owned(), labels: Labels::None.name().to_owned(), exclude: Vec::new() };
-        known.map_or_else(|| self.enter_root(root()), Ok)
+        let reading = || FolderReading { labels: Labels::None.name().to_owned(), exclude: Vec::new() };
+        known.map_or_else(|| self.enter_root(Root { path: folder.to_owned(), reading: reading() }), Ok)
     }
 }
 

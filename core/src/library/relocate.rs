@@ -102,7 +102,7 @@ impl State {
                 (root, folder.strip_prefix(&root.path).ok())
             }
         };
-        let exclude = root.exclude.iter().filter_map(|pattern| from_inside(pattern, inside.unwrap_or(Path::new("")))).collect();
+        let exclude = root.reading.exclude.iter().filter_map(|pattern| from_inside(pattern, inside.unwrap_or(Path::new("")))).collect();
         Some(ImportOptions { exclude, ..ImportOptions::of(root) })
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::brought_vector::BroughtVector;
-use super::event::{Bond, Caption, ClassStyle, Content, ContentHash, EventId, FolderWord, Reward, RootId, UserLabel};
+use super::event::{Bond, Caption, ClassStyle, Content, ContentHash, EventId, FolderReading, FolderWord, Reward, RootId, UserLabel};
 use crate::data::tables::Matcher;
 use crate::error;
 use crate::ids::ItemId;
@@ -131,10 +131,8 @@ impl Image {
 pub struct Root {
     /// Its path.
     pub path: PathBuf,
-    /// How labels are read, as the command line writes it.
-    pub labels: String,
-    /// Patterns of what is left out.
-    pub exclude: Vec<String>,
+    /// How it is read.
+    pub reading: FolderReading,
 }
 
 /// An act of the user, as the history shows it.
@@ -295,6 +293,19 @@ impl State {
     /// The roots in the order in which they came.
     pub fn roots(&self) -> impl Iterator<Item = (RootId, &Root)> {
         self.roots.iter().map(|(id, root)| (*id, root))
+    }
+
+    /// The roots that a path lies in, the outermost first; one at the path itself is not among
+    /// them. O(roots).
+    pub fn roots_around(&self, path: &Path) -> Vec<(RootId, &Root)> {
+        let mut around: Vec<_> = self.roots().filter(|(_, root)| root.path != path && path.starts_with(&root.path)).collect();
+        around.sort_by_key(|(_, root)| root.path.components().count());
+        around
+    }
+
+    /// The innermost imported folder that a folder lies in.
+    pub(super) fn folder_around(&self, folder: &Path) -> Option<(RootId, &Root)> {
+        self.roots_around(folder).into_iter().rfind(|(_, root)| !root.is_of_files())
     }
 
     /// What the user did last and has not taken back, the oldest first: all of it, or the last

@@ -1,13 +1,13 @@
 //! What an import would take in, before it does.
 
 use tessera_core::data::ClassesFrom;
-use tessera_core::data::plan::{EXAMPLES, ImportPlan};
+use tessera_core::data::plan::{EXAMPLES, ImportPlan, KnownFiles};
 use tessera_core::progress::Progress;
 
 use super::*;
 
 fn plan(dir: &Path, options: &OpenOptions) -> ImportPlan {
-    ImportPlan::of(dir, options, &|_| false, &Progress::default()).expect("a plan")
+    ImportPlan::of(dir, options, &KnownFiles::default(), &Progress::default()).expect("a plan")
 }
 
 /// Three animals in numbered folders, with a map of each picture.

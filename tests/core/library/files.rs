@@ -132,7 +132,7 @@ fn a_folder_that_moved_is_looked_through_as_its_root_was() {
     let names: Vec<String> = state.images().map(|image| image.name()).collect();
     assert_eq!(names, ["1.png", "2.png", "deep/only.png", "new.png"]);
     assert!(state.images().all(|image| image.label().is_none()));
-    assert_eq!(state.roots().last().unwrap().1.labels, "none");
+    assert_eq!(state.roots().last().unwrap().1.reading.labels, "none");
     sound(&library);
 }
 

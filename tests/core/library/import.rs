@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tessera_core::data::{Labels, Masks};
-use tessera_core::library::import::{import_file, plan};
+use tessera_core::library::import::{ImportRequest, import_file, plan};
 use tessera_core::library::relocate::relocate;
 use tessera_core::library::state::Root;
 
@@ -115,7 +115,7 @@ fn a_folder_that_moved_is_read_as_before_and_other_classes_are_counted() {
     let elsewhere = place.images().parent().unwrap().join("elsewhere").join(place.images().file_name().unwrap());
     fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
     fs::rename(place.images(), &elsewhere).unwrap();
-    let earlier = |folder: &Path| ImportOptions::with_earlier(Some(hold(&library).state()), folder, None, None, Vec::new(), None).labels;
+    let earlier = |folder: &Path| ImportOptions::earlier(Some(hold(&library).state()), folder).labels;
     assert_eq!((earlier(&elsewhere), earlier(&elsewhere.join("animal"))), (Labels::FolderPaths, Labels::Auto));
     let report = imported_with(&library, &elsewhere, &folders);
     assert_eq!((report.imported, report.moved, report.relabelled), (0, 3, 3));
@@ -148,18 +148,18 @@ fn a_folder_that_is_one_class_stays_it_under_another_name() {
         let unnamed = ImportOptions { labels: Labels::WholeFolder, masks: Masks::Keep, ..ImportOptions::default() };
         let report = imported_with(&library, &dogs, &ImportOptions { one_class: given.map(Into::into), ..unnamed.clone() });
         assert_eq!((report.imported, classes_in_use(&library)), (2, vec![class.to_owned()]));
-        assert_eq!(kept(&library).labels, format!("whole-folder, masks keep, class {class}"));
+        assert_eq!(kept(&library).reading.labels, format!("whole-folder, masks keep, class {class}"));
         fs::rename(&dogs, &hounds).unwrap();
         relocate(&library, &dogs, &hounds, &Progress::default()).unwrap();
         place.put("hounds/3.png", 3);
-        let again = ImportOptions::with_earlier(Some(hold(&library).state()), &hounds, None, None, Vec::new(), None);
+        let again = ImportOptions::earlier(Some(hold(&library).state()), &hounds);
         assert_eq!(again, ImportOptions { one_class: Some(class.into()), ..unnamed.clone() });
         assert_eq!(again, ImportOptions::of(&kept(&library)), "a look for changes reads it so, too");
         assert_eq!((imported_with(&library, &hounds, &again).imported, classes_in_use(&library)), (1, vec![class.to_owned()]));
         // Asked for anew, the folder's name counts.
         imported_with(&library, &hounds, &unnamed);
         assert_eq!(classes_in_use(&library), ["hounds"]);
-        assert_eq!(kept(&library).labels, "whole-folder, masks keep, class hounds");
+        assert_eq!(kept(&library).reading.labels, "whole-folder, masks keep, class hounds");
     }
 }
 
@@ -628,7 +628,10 @@ fn a_class_named_for_a_folder_leaves_its_other_options() {
     let without = ImportOptions { labels: Labels::None, exclude: vec!["drafts/**".into()], masks: Masks::Keep, ..ImportOptions::default() };
     imported_with(&library, &place.image("a"), &without);
     let state = hold(&library).state().clone();
-    let with = |labels| ImportOptions::with_earlier(Some(&state), &place.image("a"), labels, Some("cat".into()), Vec::new(), None);
+    let with = |labels| {
+        let request = ImportRequest { labels, one_class: Some("cat".into()), ..ImportRequest::default() };
+        request.options(Some(&state), &place.image("a")).unwrap()
+    };
     let one_class = Some("cat".into());
     assert_eq!(with(None), ImportOptions { labels: Labels::WholeFolder, one_class: one_class.clone(), ..without });
     assert_eq!(with(Some(Labels::WholeFolder)), ImportOptions { labels: Labels::WholeFolder, one_class, ..ImportOptions::default() });
@@ -640,7 +643,7 @@ fn undo_takes_back_how_a_folder_is_read() {
     let library = place.open();
     let pets = place.image("pets");
     let one = |class: &str| ImportOptions { labels: Labels::WholeFolder, one_class: Some(class.into()), ..ImportOptions::default() };
-    let again = || ImportOptions::with_earlier(Some(hold(&library).state()), &pets, None, None, Vec::new(), None);
+    let again = || ImportOptions::earlier(Some(hold(&library).state()), &pets);
     imported_with(&library, &pets, &one("pte"));
     hold(&library).undo().unwrap().unwrap();
     assert_eq!((classes_in_use(&library), again()), (Vec::new(), ImportOptions::default()));
@@ -683,6 +686,17 @@ fn a_folder_inside_another_has_its_own_class() {
         imported_with(&library, &dogs, &one("hound"));
         assert_eq!(hold(&library).state().history().len(), events, "nothing changes any more");
         assert_eq!(hold(&library).check().unwrap(), Vec::<String>::new());
+        // A plan tells what an import gives, and each folder's images are those that lie in it.
+        let planned = plan(Some(hold(&library).state()), &photos, &ImportOptions::default(), &Progress::default()).unwrap();
+        assert_eq!(planned.classes, [("cats".into(), 1), ("hound".into(), 3)]);
+        assert_eq!((planned.of_folders_inside, planned.known), (3, 4));
+        let held = hold(&library);
+        let mut images: Vec<(PathBuf, usize)> = held.health().unwrap().roots.into_iter().map(|root| (root.path, root.images)).collect();
+        images.sort();
+        assert_eq!(images, [(photos.clone(), 4), (dogs.clone(), 3)]);
+        let state = held.state();
+        let around: Vec<&Path> = state.roots_around(&dogs.join("1.png")).into_iter().map(|(_, root)| root.path.as_path()).collect();
+        assert_eq!(around, [photos.as_path(), &dogs]);
     }
     // Its files are those of the folder around it, also where it is moved.
     let place = Place::new(&["photos/dogs/1.png", "photos/cats/2.png"]);
@@ -717,7 +731,7 @@ fn a_class_that_is_named_for_a_folder_is_that_class_and_follows_its_names() {
     let library = place.open();
     imported_with(&library, &place.image("a"), &one("dog"));
     hold(&library).rename_class("dog", "hound").unwrap();
-    let again = ImportOptions::with_earlier(Some(hold(&library).state()), &place.image("a"), None, None, Vec::new(), None);
+    let again = ImportOptions::earlier(Some(hold(&library).state()), &place.image("a"));
     assert_eq!(again, one("hound"));
     place.put("a/4.png", 4);
     imported_with(&library, &place.image("a"), &ImportOptions::of(&kept(&library)));
@@ -758,9 +772,9 @@ fn the_class_of_a_folder_is_forgotten_with_its_images() {
     imported_with(&library, &place.image("a"), &named);
     let [finch, other] = ["1.png", "2.png"].map(|name| at(&library, name).id);
     hold(&library).forget(&[other], &Progress::default()).unwrap();
-    assert!(kept(&library).labels.contains("zebrafinch"), "its images are there");
+    assert!(kept(&library).reading.labels.contains("zebrafinch"), "its images are there");
     hold(&library).forget(&[finch], &Progress::default()).unwrap();
-    assert_eq!(kept(&library).labels, "none");
+    assert_eq!(kept(&library).reading.labels, "none");
     assert_eq!(hold(&library).check().unwrap(), Vec::<String>::new());
     library.into_inner().unwrap().close().unwrap();
     for file in ["library.db", "journal.jsonl"] {

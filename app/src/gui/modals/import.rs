@@ -16,6 +16,7 @@ use crate::gui::theme;
 use crate::gui::widgets::{NARROW, chip_ui, line, main_button};
 use crate::gui::words::{count, grouped, reason};
 use crate::session::desk::planning::PlannedImport;
+use crate::session::import::of_folders_inside;
 
 /// The width of the choices at the left.
 const CHOICES: f32 = 350.0;
@@ -216,6 +217,9 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, draft: &mut ModalDraft, options: &m
     let classes: Vec<String> = plan.classes.iter().take(40).map(|(name, n)| format!("{} {n}", display(Path::new(name)))).collect();
     if !classes.is_empty() {
         line(ui, RichText::new(classes.join(", ")).small());
+    }
+    if plan.of_folders_inside > 0 {
+        ui.label(RichText::new(of_folders_inside(plan)).small().weak());
     }
     is_typing
 }

@@ -176,5 +176,5 @@ impl Planning {
 
 /// The options that a folder was imported with, or the usual ones.
 pub(super) fn options_of(ctx: &Context, folder: &Path) -> ImportOptions {
-    ImportOptions::with_earlier(ctx.state(), folder, None, None, Vec::new(), None)
+    ImportOptions::earlier(ctx.state(), folder)
 }

@@ -20,7 +20,7 @@ use super::draft::Draft;
 use super::event::{Change, EventId, EventKind, Field, FolderReading, FolderWord, RootId, Swap};
 use super::state::{Image, Place, Root, State};
 use super::store::Store;
-use crate::data::plan::ImportPlan;
+use crate::data::plan::{ImportPlan, KnownFiles};
 use crate::data::tables::beside;
 use crate::data::{Dataset, ImageSource, Labels, Masks, Meta, OpenOptions, UNLABELLED, class_of_folder, is_date};
 use crate::error::{self, Error, Result};
@@ -58,6 +58,53 @@ pub struct ImportOptions {
     pub masks: Masks,
 }
 
+/// What the user says of how a folder is imported; the rest is as before.
+#[derive(Clone, Debug, Default)]
+pub struct ImportRequest {
+    /// Where labels are looked for. A source that is named begins anew: nothing is as before.
+    pub labels: Option<Labels>,
+    /// The class of all images, which are then read by [`Labels::WholeFolder`].
+    pub one_class: Option<String>,
+    /// Patterns of what is left out.
+    pub exclude: Vec<String>,
+    /// What becomes of pictures that are masks of others.
+    pub masks: Option<Masks>,
+}
+
+impl ImportRequest {
+    /// Refuses what does not go together.
+    ///
+    /// # Errors
+    /// As [`one_class`]; [`Error::Option`] for one class beside another source of labels.
+    pub fn check(&self) -> Result<()> {
+        let Some(class) = &self.one_class else { return Ok(()) };
+        one_class(class)?;
+        match self.labels {
+            Some(other) if other != Labels::WholeFolder => {
+                let expected = "whole-folder or left out where one class of all images is named";
+                Err(Error::Option { name: "labels", found: other.name().into(), expected })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How the folder is imported.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn options(self, state: Option<&State>, folder: &Path) -> Result<ImportOptions> {
+        self.check()?;
+        let before = ImportOptions::earlier(state.filter(|_| self.labels.is_none()), folder);
+        let labels = self.labels.or(self.one_class.is_some().then_some(Labels::WholeFolder));
+        Ok(ImportOptions {
+            labels: labels.unwrap_or(before.labels),
+            one_class: self.one_class.or(before.one_class),
+            exclude: if self.exclude.is_empty() { before.exclude } else { self.exclude },
+            masks: self.masks.unwrap_or(before.masks),
+        })
+    }
+}
+
 /// What stands between the source of labels and what becomes of masks, where a root says both.
 const AND_MASKS: &str = ", masks ";
 
@@ -74,11 +121,12 @@ pub fn one_class(name: &str) -> Result<String> {
 impl ImportOptions {
     /// Those that a folder was imported with.
     pub fn of(root: &Root) -> Self {
-        let (rest, class) = FolderReading::with_class(&root.labels);
+        let FolderReading { labels, exclude } = &root.reading;
+        let (rest, class) = FolderReading::with_class(labels);
         let (labels, masks) = rest.split_once(AND_MASKS).unwrap_or((rest, ""));
         let labels = Labels::ALL.into_iter().find(|known| known.name() == labels).unwrap_or_default();
         let masks = [Masks::Keep, Masks::LeaveOut].into_iter().find(|known| known.name() == masks).unwrap_or_default();
-        Self { labels, one_class: class.map(str::to_owned), exclude: root.exclude.clone(), masks }
+        Self { labels, one_class: class.map(str::to_owned), exclude: exclude.clone(), masks }
     }
 
     /// These with the name of the one class of all images of a folder, where there is one class.
@@ -122,35 +170,21 @@ impl ImportOptions {
         })
     }
 
-    /// The options that are given; unless a source of labels is, the others are those that the
-    /// folder was imported with before. A class of all images is [`Labels::WholeFolder`].
-    pub fn with_earlier(
-        state: Option<&State>,
-        folder: &Path,
-        labels: Option<Labels>,
-        class: Option<String>,
-        exclude: Vec<String>,
-        masks: Option<Masks>,
-    ) -> Self {
-        let folder = fs::canonicalize(folder).ok().filter(|_| labels.is_none());
-        let before = folder.zip(state).and_then(|(folder, state)| Self::of_folder(state, &folder)).unwrap_or_default();
-        Self {
-            labels: labels.or(class.is_some().then_some(Labels::WholeFolder)).unwrap_or(before.labels),
-            one_class: class.or(before.one_class),
-            exclude: if exclude.is_empty() { before.exclude } else { exclude },
-            masks: masks.unwrap_or(before.masks),
-        }
+    /// Those that a folder was imported with before; the usual ones where it was not.
+    pub fn earlier(state: Option<&State>, folder: &Path) -> Self {
+        let folder = fs::canonicalize(folder).ok();
+        folder.zip(state).and_then(|(folder, state)| Self::of_folder(state, &folder)).unwrap_or_default()
     }
 
-    /// The root of a folder that is imported with these, of which the one class has its name.
-    fn root(&self, folder: &Path) -> Root {
+    /// How a folder is read that is imported with these, of which the one class has its name.
+    fn reading(&self) -> FolderReading {
         let (labels, masks) = (self.labels.name(), self.masks.name());
         let labels = match &self.one_class {
             Some(class) => format!("{labels}{AND_MASKS}{masks}{}{class}", FolderReading::CLASS),
             None if self.masks == Masks::Auto => labels.to_owned(),
             None => format!("{labels}{AND_MASKS}{masks}"),
         };
-        Root { path: folder.to_owned(), labels, exclude: self.exclude.clone() }
+        FolderReading { labels, exclude: self.exclude.clone() }
     }
 
     /// How an import opens a folder, by its canonical path. Folders that are dates tell no classes,
@@ -173,12 +207,12 @@ impl ImportOptions {
 impl Root {
     /// A folder from which only single files are taken in ([`import_file`]).
     fn of_files(folder: &Path) -> Self {
-        Self { path: folder.to_owned(), labels: Labels::None.name().to_owned(), exclude: vec![ALL.into()] }
+        Self { path: folder.to_owned(), reading: FolderReading { labels: Labels::None.name().to_owned(), exclude: vec![ALL.into()] } }
     }
 
     /// Whether only single files were taken in from it ([`import_file`]).
     pub fn is_of_files(&self) -> bool {
-        self.exclude == [ALL]
+        self.reading.exclude == [ALL]
     }
 }
 
@@ -196,9 +230,11 @@ pub fn plan(state: Option<&State>, folder: &Path, options: &ImportOptions, progr
         let taken_in = state.records().iter().filter(|image| image.content.is_some());
         taken_in.flat_map(|image| image.files()).map(|place| state.full_path(place)).collect()
     };
-    let known: HashSet<PathBuf> = state.into_iter().flat_map(places).collect();
     let options = options.with_class_named(&folder)?;
-    ImportPlan::of(&folder, &options.open(state, &folder), &|path| known.contains(path), progress)
+    let told = state.map(|state| told_inside(state, &folder, progress)).transpose()?.unwrap_or_default();
+    let told = told.into_iter().filter_map(|(path, word)| Some((path, (word.label?, word.group))));
+    let known = KnownFiles { paths: state.into_iter().flat_map(places).collect(), told: told.collect() };
+    ImportPlan::of(&folder, &options.open(state, &folder), &known, progress)
 }
 
 /// The name of the fact in the store that tells how far the import of a root came: one of those
@@ -282,7 +318,11 @@ fn run(
     let opened = options.open(Some(&state), &folder);
     let (mut files, mut report) =
         if only_known { (known_files(hold(library).state(), &folder), Imported::default()) } else { files_in(&folder, &opened, progress)? };
-    ask_folders_inside(&state, &folder, &mut files, progress)?;
+    // What was said of a folder inside holds for it, too.
+    let mut told = told_inside(&state, &folder, progress)?;
+    for (path, word) in &mut files {
+        *word = told.remove(path).unwrap_or_else(|| std::mem::take(word));
+    }
     report.found += files.len();
 
     let (root, decoder, state) = {
@@ -307,7 +347,7 @@ fn run(
     }
     let WordsAgain { act, relabelled, reading } = if reads_words && !only_known {
         let mut held = hold(library);
-        let again = read_words_again(&mut held, &options.root(&folder), root, unchanged)?;
+        let again = read_words_again(&mut held, &folder, &options.reading(), root, unchanged)?;
         under_way.tell(&mut held, again.act);
         again
     } else {
@@ -449,36 +489,26 @@ fn known_files(state: &State, root: &Path) -> Vec<(PathBuf, FolderWord)> {
     paths.filter(|path| path.is_file()).map(|path| (path, FolderWord::default())).collect()
 }
 
-/// Gives files in folders that were imported by themselves the words that these tell: what was said
-/// of a folder inside holds for it, too.
-fn ask_folders_inside(state: &State, folder: &Path, files: &mut [(PathBuf, FolderWord)], progress: &Progress) -> Result<()> {
-    let mut inside: Vec<&Root> =
-        state.roots().map(|(_, root)| root).filter(|root| is_above(folder, &root.path) && !root.is_of_files()).collect();
+/// What folders inside one that were imported by themselves tell of their files, where they tell a
+/// class.
+fn told_inside(state: &State, folder: &Path, progress: &Progress) -> Result<HashMap<PathBuf, FolderWord>> {
+    let mut inside: Vec<&Root> = state
+        .roots()
+        .map(|(_, root)| root)
+        .filter(|root| root.path != folder && root.path.starts_with(folder) && !root.is_of_files())
+        .collect();
     inside.sort_by_key(|root| root.path.components().count());
+    let mut told = HashMap::new();
     for root in inside {
-        if files.iter().all(|(path, _)| !path.starts_with(&root.path)) {
-            continue;
-        }
         let options = ImportOptions::of(root).with_class_named(&root.path);
-        let told = options.and_then(|options| files_in(&root.path, &options.open(Some(state), &root.path), progress));
-        let told: HashMap<PathBuf, FolderWord> = match told {
-            Ok((told, _)) => told.into_iter().filter(|(_, word)| word.label.is_some()).collect(),
+        match options.and_then(|options| files_in(&root.path, &options.open(Some(state), &root.path), progress)) {
+            Ok((files, _)) => told.extend(files.into_iter().filter(|(_, word)| word.label.is_some())),
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             // An import of that folder tells why.
-            Err(_) => continue,
-        };
-        for (path, word) in files.iter_mut() {
-            if let Some(own) = told.get(path) {
-                word.clone_from(own);
-            }
+            Err(_) => {}
         }
     }
-    Ok(())
-}
-
-/// Whether a folder has another in it.
-fn is_above(folder: &Path, other: &Path) -> bool {
-    folder != other && other.starts_with(folder)
+    Ok(told)
 }
 
 /// The root that files below `folder` belong to: its own, one above it, or a new one. Where all of
@@ -490,16 +520,14 @@ fn root_for(library: &mut Library, folder: &Path, options: &ImportOptions, reads
     if inside {
         return Err(Error::data(folder, "a folder of images", "the library's own folder", "name the folder that the images lie in"));
     }
-    let roots = || library.state().roots();
-    let own = roots().find(|(_, root)| root.path == folder);
-    let above = roots().filter(|(_, root)| is_above(&root.path, folder) && !root.is_of_files());
-    let above = above.max_by_key(|(_, root)| root.path.components().count());
+    let own = library.state().roots().find(|(_, root)| root.path == folder);
+    let above = library.state().folder_around(folder);
     let may_be_in = |root: &Root| options.labels != Labels::WholeFolder || ImportOptions::of(root).one_class == options.one_class;
     match (own, above.filter(|(_, root)| may_be_in(root))) {
         (Some((id, root)), above) if above.is_none() || !root.is_of_files() => Ok(id),
         (_, Some((id, _))) => Ok(id),
         _ if reads_words => library.enter_root(Root::of_files(folder)),
-        _ => library.enter_root(options.root(folder)),
+        _ => library.enter_root(Root { path: folder.to_owned(), reading: options.reading() }),
     }
 }
 
@@ -516,20 +544,25 @@ struct WordsAgain {
 /// Updates how a folder is read, and what folders and names say of files that have not changed, as
 /// the first event of the import's act. Only when a whole root is imported: the names of a folder
 /// inside it would be understood in another way.
-fn read_words_again(library: &mut Library, folder: &Root, root: RootId, files: Vec<(ItemId, &Path, FolderWord)>) -> Result<WordsAgain> {
+fn read_words_again(
+    library: &mut Library,
+    folder: &Path,
+    reading: &FolderReading,
+    root: RootId,
+    files: Vec<(ItemId, &Path, FolderWord)>,
+) -> Result<WordsAgain> {
     let mut state = library.state().clone();
-    let Some(before) = state.roots.get(&root).filter(|root| root.path == folder.path).cloned() else {
+    let Some(before) = state.roots.get(&root).filter(|root| root.path == folder).map(|root| root.reading.clone()) else {
         return Ok(WordsAgain::default());
     };
-    let is_as_before = before.labels == folder.labels;
-    let is_inside = state.roots().any(|(_, other)| is_above(&other.path, &folder.path) && !other.is_of_files());
+    let is_as_before = before.labels == reading.labels;
+    let is_inside = state.folder_around(folder).is_some();
     let mut read = Vec::new();
-    if before != *folder {
-        let reading = |root: &Root| FolderReading { labels: root.labels.clone(), exclude: root.exclude.clone() };
-        read.push(Change::Reading(root, Swap(reading(&before), reading(folder))));
+    if before != *reading {
+        read.push(Change::Reading(root, Swap(before, reading.clone())));
     }
     // A class that is named now is that class, also where its name stood for another.
-    let named = FolderReading::with_class(&folder.labels).1.filter(|class| !is_as_before && state.aliases.contains_key(*class));
+    let named = FolderReading::with_class(&reading.labels).1.filter(|class| !is_as_before && state.aliases.contains_key(*class));
     let named: Vec<Change> = named.into_iter().flat_map(|class| state.new_classes([class])).collect();
     let names_class = !named.is_empty();
     read.extend(named);
@@ -571,7 +604,7 @@ fn read_words_again(library: &mut Library, folder: &Root, root: RootId, files: V
     if changes.is_empty() && !names_class {
         return Ok(WordsAgain { reading: read, ..WordsAgain::default() });
     }
-    let words = format!("Read the folders of {} again", error::display(&folder.path));
+    let words = format!("Read the folders of {} again", error::display(folder));
     let act = library.commit(None, EventKind::Act, Draft::new(words, read.into_iter().chain(new).chain(changes).collect()))?;
     Ok(WordsAgain { act, relabelled, reading: Vec::new() })
 }

@@ -147,12 +147,9 @@ fn give(library: &mut Library, image: ItemId, label: &UserLabel, act: Option<Eve
     Ok(TakenFile { image, is_new: act.is_some(), event: act.or(event) })
 }
 
-/// The root that a file belongs to: one around it, or its folder as a root of single files.
+/// The root that a file belongs to: the innermost around it, or its folder as a root of single
+/// files.
 fn root_of(library: &mut Library, file: &Path, folder: &Path) -> Result<RootId> {
-    // Of several the innermost is meant.
-    let around = library.state().roots().filter(|(_, root)| file.starts_with(&root.path));
-    if let Some((id, _)) = around.max_by_key(|(_, root)| root.path.components().count()) {
-        return Ok(id);
-    }
-    library.enter_root(Root::of_files(folder))
+    let around = library.state().roots_around(file).last().map(|(id, _)| *id);
+    around.map_or_else(|| library.enter_root(Root::of_files(folder)), Ok)
 }

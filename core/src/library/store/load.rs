@@ -9,7 +9,7 @@ use super::log::{EVENTS, altered, read_event};
 use crate::data::Meta;
 use crate::ids::ItemId;
 use crate::library::brought_vector::BroughtVector;
-use crate::library::event::{Bond, Caption, ClassStyle, Content, ContentHash, FolderWord, Reward, RootId, UserLabel};
+use crate::library::event::{Bond, Caption, ClassStyle, Content, ContentHash, FolderReading, FolderWord, Reward, RootId, UserLabel};
 use crate::library::state::{Image, Place, Root, State};
 use crate::raw_path::from_bytes;
 
@@ -20,7 +20,7 @@ pub(super) fn roots(db: &Connection) -> rusqlite::Result<BTreeMap<RootId, Root>>
     for row in query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, String>(3)?)))? {
         let (id, path, labels, exclude) = row?;
         let exclude = exclude.lines().map(str::to_owned).collect();
-        roots.insert(RootId(id), Root { path: from_bytes(path), labels, exclude });
+        roots.insert(RootId(id), Root { path: from_bytes(path), reading: FolderReading { labels, exclude } });
     }
     Ok(roots)
 }

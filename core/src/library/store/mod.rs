@@ -337,7 +337,10 @@ impl Store {
     pub(super) fn root(&mut self, root: &Root) -> Result<RootId> {
         let id = self.write(|tx| {
             let sql = "INSERT INTO root (path, shown, labels, exclude) VALUES (?1, ?2, ?3, ?4)";
-            tx.execute(sql, params![to_bytes(&root.path), root.path.to_string_lossy(), root.labels, root.exclude.join("\n")])?;
+            tx.execute(
+                sql,
+                params![to_bytes(&root.path), root.path.to_string_lossy(), root.reading.labels, root.reading.exclude.join("\n")],
+            )?;
             Ok(RootId(tx.last_insert_rowid() as u32))
         })?;
         self.journal.append([Line::root(id, root)]);
@@ -348,8 +351,8 @@ impl Store {
     pub(super) fn put_root(&mut self, id: RootId, root: &Root) -> Result<()> {
         let sql = "INSERT INTO root (id, path, shown, labels, exclude) VALUES (?1, ?2, ?3, ?4, ?5)
             ON CONFLICT (id) DO UPDATE SET path = ?2, shown = ?3, labels = ?4, exclude = ?5";
-        let (path, shown, exclude) = (to_bytes(&root.path), root.path.to_string_lossy(), root.exclude.join("\n"));
-        self.write(|tx| tx.execute(sql, params![id.0, path, shown, root.labels, exclude]).map(|_| ()))
+        let (path, shown, exclude) = (to_bytes(&root.path), root.path.to_string_lossy(), root.reading.exclude.join("\n"));
+        self.write(|tx| tx.execute(sql, params![id.0, path, shown, root.reading.labels, exclude]).map(|_| ()))
     }
 
     /// Enters places, or what is known of them now.

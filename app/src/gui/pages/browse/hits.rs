@@ -157,8 +157,8 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         }
         if !hits.missing.is_empty() {
             let words: Vec<String> = hits.missing.iter().map(|word| format!("“{word}”")).collect();
-            let others = if hits.images.is_empty() { 0 } else { hits.asked.saturating_sub(hits.missing.len()) };
-            ui.colored_label(ui.visuals().warn_fg_color, format!("Nothing has {}{}", words.join(", "), others_words(others)));
+            let others = others_words(hits.asked, hits.missing.len(), hits.images.len());
+            ui.colored_label(ui.visuals().warn_fg_color, format!("Nothing has {}{others}", words.join(", ")));
         }
         let is_told = |word: &str| corrected.iter().any(|(written, _)| written == word) || hits.missing.iter().any(|other| other == word);
         let unknown: Vec<&str> = hits.unknown.iter().map(String::as_str).filter(|word| !is_told(word)).collect();

@@ -136,7 +136,7 @@ impl TreeView {
         let mut folders = Vec::new();
         for (id, root) in panel.state().into_iter().flat_map(|state| state.roots()) {
             // Of one that holds single files nothing is left once these are taken out.
-            if root.is_of_files() && census.folders.get(&(id, PathBuf::new())).is_none_or(|images| *images == 0) {
+            if census.is_nested(id) || root.is_of_files() && census.folders.get(&(id, PathBuf::new())).is_none_or(|images| *images == 0) {
                 continue;
             }
             let name = root.path.file_name().unwrap_or(root.path.as_os_str()).to_string_lossy().into_owned();
@@ -205,8 +205,7 @@ impl TreeView {
     }
 
     fn folder_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, row: &FolderRow) {
-        let is_root = row.path.as_os_str().is_empty();
-        let hover = if is_root { format!("{}. Right-click for more", row.whole) } else { row.whole.clone() };
+        let hover = format!("{}. Right-click for more", row.whole);
         let entry = Entry { words: &row.name, count: row.images, hover: &hover, depth: row.depth, fold: row.fold, ..Entry::default() };
         let (response, is_turned) = scope_ui(ui, panel, Scope::Folder(row.root, row.path.clone()), &entry);
         if is_turned {
@@ -217,9 +216,7 @@ impl TreeView {
             self.rows = None;
             self.make_rows(panel);
         }
-        if is_root {
-            response.context_menu(|ui| root_menu_ui(ui, panel, row.root));
-        }
+        response.context_menu(|ui| folder_menu_ui(ui, panel, row));
     }
 }
 
@@ -301,10 +298,10 @@ fn class_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, class: &str) {
     }
 }
 
-fn root_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, root: RootId) {
+fn folder_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, row: &FolderRow) {
     if ui.button("It moved…").on_hover_text(Action::Relocate.words().1).clicked() {
-        let folder = panel.state().and_then(|state| state.roots().find(|(id, _)| *id == root)).map(|(_, root)| root.path.clone());
-        if let Some(folder) = folder {
+        let root = panel.state().and_then(|state| state.roots().find(|(id, _)| *id == row.root));
+        if let Some(folder) = root.map(|(_, root)| root.path.components().chain(row.path.components()).collect()) {
             panel.view.ask_where_is(folder);
         }
         ui.close();
