@@ -217,6 +217,22 @@ fn the_one_class_of_a_folder_may_be_named() {
     world.run(["import", "lib.tessera", "images"]).ended(0);
     let found = |class: &str| world.run(["search", "lib.tessera", "--class", class, "--json"]).ended(0).object()["found"].clone();
     assert_eq!(found("animal/dog"), 3);
+    // A folder inside keeps its class where the one around it is to have none.
+    let none = ["import", "inner.tessera", "images", "--labels", "none", "--dry-run"];
+    world.run(["import", "inner.tessera", "images/below", "--class", "hound"]).ended(0);
+    let plan = world.run(none.into_iter().chain(["--json"])).ended(0).object();
+    let folder = &plan["folders"][0];
+    assert_eq!(
+        (&folder["classes"], &folder["of_folders_inside"], &folder["unlabelled"]),
+        (&json!({"hound": 1}), &json!(1), &json!(2)),
+        "{plan}"
+    );
+    let told = world.run(none).ended(0).stdout;
+    for words in
+        ["Classes      hound 1", "1 image keeps its class from folders inside that were imported by themselves", "Unlabelled   2 images"]
+    {
+        assert!(told.contains(words), "{told}");
+    }
     let refused = ["import", "other.tessera", "images", "--class", "dog", "--labels", "none"];
     world.run(refused).ended(2).complains("option `labels` is none, but it must be whole-folder or left out where one class");
     world.run(["import", "other.tessera", "images", "--class", " "]).ended(65).complains("class: expected a name of 1 to 200 characters");

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use egui::Key;
-use egui::accesskit::Role;
-use egui_kittest::kittest::Queryable as _;
+use egui::accesskit::{Role, Toggled};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use image::{GrayImage, Luma};
 use tessera::command::Command;
 use tessera::gui::App;
@@ -177,9 +177,17 @@ fn a_folder_inside_with_a_class_of_its_own_is_listed_once() {
     world.step();
     assert_eq!(world.harness.get_all_by_label_contains(".png, ").count(), 3);
     let dogs = world.state().roots().find(|(_, root)| root.path.ends_with("dogs")).map(|(id, _)| id).unwrap();
+    let is_shown = |world: &World| world.harness.get_by_label("dogs 3").accesskit_node().toggled();
+    assert_eq!(is_shown(&world), Some(Toggled::True));
     world.harness.state_mut().view_mut().shown.scopes = vec![Scope::Folder(dogs, PathBuf::new())];
     world.step();
     assert_eq!(world.harness.get_all_by_label_contains(".png, ").count(), 3, "also where it is asked for as a root");
+    assert_eq!(is_shown(&world), Some(Toggled::True));
+    world.harness.get_by_label("dogs 3").click_secondary();
+    world.step();
+    world.click("It moved…");
+    world.step();
+    assert_eq!(world.harness.state_mut().view_mut().modal, Some(Modal::Path(Purpose::Relocate(pets.join("dogs")))));
 }
 
 #[test]

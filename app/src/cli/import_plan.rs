@@ -114,7 +114,7 @@ fn in_words(plan: &ImportPlan, arguments: &args::Import) -> String {
     if plan.of_folders_inside > 0 {
         tell("", of_folders_inside(plan));
     }
-    if plan.unlabelled > 0 && chosen != Some(Labels::None.name()) {
+    if plan.unlabelled > 0 && (chosen != Some(Labels::None.name()) || !plan.classes.is_empty()) {
         tell("Unlabelled", count(plan.unlabelled, "image"));
     }
     if plan.masks > 0 {

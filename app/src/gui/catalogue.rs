@@ -98,6 +98,7 @@ impl Catalogue {
                 self.scopes.retain(|scope| *scope == Scope::Removed && self.census.removed > 0);
             }
         }
+        self.census.tidy(&mut self.scopes);
         self.list = Arc::new(list(state, &self.census, &self.scopes, self.sort));
         // An import that was undone leaves records without images.
         selection.retain(|id| state.image(id).is_some_and(|image| image.content.is_some()));

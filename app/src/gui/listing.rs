@@ -131,7 +131,7 @@ pub struct Census {
     pub predictions: HashMap<ItemId, ImagePrediction>,
     /// The rewards of answers: query, image and reward, by query and the highest first.
     pub lessons: Vec<(String, ItemId, f64)>,
-    /// Where roots that lie in others are, from the outermost imported folder around them.
+    /// Where roots that lie in others are, from the outermost around them.
     nested: BTreeMap<RootId, (RootId, PathBuf)>,
     leaky: Vec<ItemId>,
 }
@@ -171,7 +171,7 @@ impl Census {
             census.changed += usize::from(image.content.is_some_and(|content| content.changed));
             census.mispredicted += usize::from(census.predictions.get(&image.id).is_some_and(|prediction| prediction.wrong));
             census.leaks += usize::from(census.leaky.binary_search(&image.id).is_ok());
-            let places: Vec<(RootId, Cow<'_, Path>)> = image.found_at().map(|place| census.from_outside(place.root, &place.path)).collect();
+            let places: Vec<(RootId, Cow<'_, Path>)> = image.found_at().map(|place| census.in_outermost(place.root, &place.path)).collect();
             let folders = places.iter().flat_map(|(root, path)| path.ancestors().skip(1).map(|folder| (*root, folder)));
             // Most images are in one place.
             let mut counted = HashSet::new();
@@ -193,8 +193,24 @@ impl Census {
         self.nested.contains_key(&root)
     }
 
+    /// Whether a folder at a path from an outermost root is a root.
+    pub fn is_root(&self, folder: &(RootId, PathBuf)) -> bool {
+        folder.1.as_os_str().is_empty() || self.nested.values().any(|nested| nested == folder)
+    }
+
+    /// Names folders of filters from the outermost roots around them, as folders are counted.
+    pub fn tidy(&self, scopes: &mut [Scope]) {
+        for scope in scopes {
+            if let Scope::Folder(root, folder) = scope
+                && let Some((outer, from_there)) = self.nested.get(root)
+            {
+                (*root, *folder) = (*outer, from_there.iter().chain(folder.iter()).collect());
+            }
+        }
+    }
+
     /// The outermost root around what lies at a path from a root, and its path from there.
-    fn from_outside<'a>(&self, root: RootId, path: &'a Path) -> (RootId, Cow<'a, Path>) {
+    fn in_outermost<'a>(&self, root: RootId, path: &'a Path) -> (RootId, Cow<'a, Path>) {
         match self.nested.get(&root) {
             Some((outer, folder)) => (*outer, Cow::Owned(folder.join(path))),
             None => (root, Cow::Borrowed(path)),
@@ -205,11 +221,8 @@ impl Census {
     pub fn fits(&self, image: &Image, scope: &Scope) -> bool {
         match scope {
             Scope::Folder(root, folder) => {
-                let (root, folder) = self.from_outside(*root, folder);
-                image
-                    .found_at()
-                    .map(|place| self.from_outside(place.root, &place.path))
-                    .any(|(other, path)| other == root && path.starts_with(&folder))
+                let mut places = image.found_at().map(|place| self.in_outermost(place.root, &place.path));
+                places.any(|(other, path)| other == *root && path.starts_with(folder))
             }
             Scope::Class(name) => image.label() == Some(name),
             Scope::Below(path) => image.label().is_some_and(|label| is_below(label, path)),
@@ -228,9 +241,9 @@ impl Census {
     }
 }
 
-/// The outermost imported folder around another, and the path of that from there.
+/// The outermost root around a folder, and the path of that from there.
 fn outermost(state: &State, folder: &Path) -> Option<(RootId, PathBuf)> {
-    let (id, root) = state.roots_around(folder).into_iter().find(|(_, root)| !root.is_of_files())?;
+    let (id, root) = *state.roots_around(folder).first()?;
     Some((id, folder.strip_prefix(&root.path).ok()?.to_owned()))
 }
 
@@ -245,7 +258,7 @@ pub fn list(state: &State, census: &Census, scopes: &[Scope], sort: Sort) -> Vec
         .filter(|image| is_meant(image) && scopes.iter().all(|scope| census.fits(image, scope)))
         .collect();
     let path = |image: &Image| {
-        image.place().map(|place| census.from_outside(place.root, &place.path)).map(|(root, path)| (root, path.into_owned()))
+        image.place().map(|place| census.in_outermost(place.root, &place.path)).map(|(root, path)| (root, path.into_owned()))
     };
     let sure = |image: &Image| census.predictions.get(&image.id).map_or(2.0, |prediction| prediction.confidence);
     match sort {

@@ -143,12 +143,31 @@ impl PlannedFile {
 }
 
 /// What a library knows of the files in a folder.
-#[derive(Clone, Debug, Default)]
-pub struct KnownFiles {
-    /// The files of its images.
-    pub paths: HashSet<PathBuf>,
-    /// The classes and objects that folders inside tell, which were imported by themselves.
-    pub told: HashMap<PathBuf, (String, Option<String>)>,
+#[derive(Clone, Copy)]
+pub struct KnownFiles<'a> {
+    /// Whether a file is that of an image.
+    pub is_known: &'a dyn Fn(&Path) -> bool,
+    /// What is told of those of some files that lie in folders inside, which were imported by
+    /// themselves.
+    pub told: &'a dyn Fn(&[&Path]) -> Result<ToldFiles>,
+}
+
+impl Default for KnownFiles<'_> {
+    fn default() -> Self {
+        Self { is_known: &|_| false, told: &|_| Ok(ToldFiles::new()) }
+    }
+}
+
+/// What is told of files, by their paths.
+pub type ToldFiles = HashMap<PathBuf, ToldFile>;
+
+/// What the folder that a file lies in was said to tell of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToldFile {
+    /// The class; none after it was deleted.
+    pub class: Option<String>,
+    /// The object.
+    pub object: Option<String>,
 }
 
 impl ImportPlan {
@@ -161,7 +180,7 @@ impl ImportPlan {
     /// # Complexity
     /// One pass over the directory entries, one over the names for each source of labels; of a few
     /// pictures the first bytes are read, and tables of captions of at most 32 MiB.
-    pub fn of(folder: &Path, options: &OpenOptions, known: &KnownFiles, progress: &Progress) -> Result<Self> {
+    pub fn of(folder: &Path, options: &OpenOptions, known: &KnownFiles<'_>, progress: &Progress) -> Result<Self> {
         let options = &OpenOptions { unlabelled_too: true, ..options.clone() };
         if let Some(dat) = norb::dat_of_member(folder).filter(|_| !folder.is_dir()) {
             return Self::of_norb(dat, options, progress);
@@ -174,11 +193,12 @@ impl ImportPlan {
         }
         let survey = folders::survey(folder, options, true, progress)?;
         let mut data = survey.dataset(options)?;
-        let of_folders_inside = give_classes(&mut data, &known.told);
+        let told = (known.told)(&data.items.iter().map(Item::path).collect::<Vec<_>>())?;
+        let of_folders_inside = give_classes(&mut data, &told);
         progress.begin("Looking at captions beside", 0);
         let mut plan = Self { of_folders_inside, ..asked.with_classes(&data) };
         plan.images = data.items.len();
-        plan.known = data.items.iter().filter(|item| known.paths.contains(item.path())).count();
+        plan.known = data.items.iter().filter(|item| (known.is_known)(item.path())).count();
         plan.pairs = data.layout.pairs;
         plan.words.clone_from(&data.layout.words);
         plan.classes_from = Some(data.layout.classes_from).filter(|_| !data.items.is_empty());
@@ -290,22 +310,23 @@ impl ImportPlan {
 }
 
 /// Gives images the classes and objects that are told of them, whatever their folders and names
-/// say. Returns how many.
-fn give_classes(data: &mut Dataset, told: &HashMap<PathBuf, (String, Option<String>)>) -> usize {
+/// say. Returns how many have a class so.
+fn give_classes(data: &mut Dataset, told: &ToldFiles) -> usize {
     if told.is_empty() {
         return 0;
     }
-    let class = |data: &Dataset, item: &Item| {
-        told.get(item.path()).map_or_else(|| data.class_name(item.class).to_owned(), |(class, _)| class.clone())
+    let class = |item: &Item| match told.get(item.path()) {
+        Some(told) => told.class.as_deref().unwrap_or(UNLABELLED),
+        None => data.class_name(item.class),
     };
-    let names: Vec<String> = data.items.iter().map(|item| class(data, item)).collect();
+    let names: Vec<String> = data.items.iter().map(|item| class(item).to_owned()).collect();
     data.classes = names.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
     let mut given = 0;
     for (item, name) in data.items.iter_mut().zip(&names) {
         item.class = ClassId(data.classes.partition_point(|class| class < name) as u32);
-        if let Some((_, group)) = told.get(item.path()) {
-            item.group.clone_from(group);
-            given += 1;
+        if let Some(told) = told.get(item.path()) {
+            item.group.clone_from(&told.object);
+            given += usize::from(told.class.is_some());
         }
     }
     given

@@ -10,7 +10,7 @@ use super::event::RootId;
 use super::import::{DUPLICATE, copy_of, is_unfinished};
 use super::models::Models;
 use super::snapshot::{Snapshot, snapshots};
-use super::state::{Image, Place, Root, State};
+use super::state::{Image, Root, State};
 use super::store::Store;
 use crate::error::Result;
 
@@ -98,13 +98,8 @@ pub(super) const CHECKED: &str = "checked at";
 /// The health of the library in `folder`. O(images + files of the library).
 pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache) -> Result<Health> {
     let root = |(id, root): (RootId, &Root)| {
-        // Files of a root may lie in one around it or inside it.
-        let around: Vec<RootId> = state.roots_around(&root.path).into_iter().map(|(id, _)| id).collect();
-        let inside: Vec<RootId> = state.roots().filter(|(_, other)| other.path.starts_with(&root.path)).map(|(id, _)| id).collect();
-        let is_below = |place: &Place| {
-            inside.contains(&place.root) || (around.contains(&place.root) && state.full_path(place).starts_with(&root.path))
-        };
-        let below = state.images().filter(|image| image.found_at().any(is_below));
+        let lies_below = state.lies_below(&root.path);
+        let below = state.images().filter(|image| image.found_at().any(&lies_below));
         let (mut images, mut missing) = (0, 0);
         for image in below {
             images += 1;

@@ -115,8 +115,8 @@ impl Library {
 
     fn root_at(&mut self, folder: &Path) -> Result<RootId> {
         let known = self.state.roots().find(|(_, root)| root.path == folder).map(|(id, _)| id);
-        let reading = || FolderReading { labels: Labels::None.name().to_owned(), exclude: Vec::new() };
-        known.map_or_else(|| self.enter_root(Root { path: folder.to_owned(), reading: reading() }), Ok)
+        let reading = FolderReading { labels: Labels::None.name().to_owned(), exclude: Vec::new() };
+        known.map_or_else(|| self.enter_root(Root { path: folder.to_owned(), reading }), Ok)
     }
 }
 

@@ -1,15 +1,18 @@
 //! Relocating: images whose files moved are found again, and keep their labels, captions and
 //! rewards.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use globset::GlobBuilder;
+use walkdir::WalkDir;
 
 use super::Library;
 use super::draft::{Acts, Draft};
 use super::event::{Change, ContentHash, EventId, EventKind, RootId, Swap};
+use super::features::hash_while;
 use super::hold;
 use super::import::{FailedFile, ImportOptions, enter_known, learn_found, take_in};
 use super::state::{Place, Root, State};
@@ -67,6 +70,11 @@ pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Pro
         }
         return drop_gone(&mut library, &old);
     }
+    let state = hold(library).state().clone();
+    let files = state.files_below(&old);
+    if new.is_dir() && !files.is_empty() && !any_lies_below(&files, &new) && !any_bytes_are_below(&files, &new, progress)? {
+        return Err(has_none(&hold(library).acts(), &old, &new));
+    }
     let folder = if new.is_dir() { &new } else { new.parent().unwrap_or(&new) };
     let Some(options) = hold(library).state().options_of(&old, folder) else {
         let found = format!("{}, where this library has no images", error::display(&old));
@@ -82,6 +90,13 @@ pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Pro
 }
 
 impl State {
+    /// The files that lay below a folder, with their paths from there.
+    fn files_below(&self, folder: &Path) -> Vec<(PathBuf, &Place)> {
+        let lies_below = self.lies_below(folder);
+        let places = self.records().iter().flat_map(|image| &image.places).filter(|place| lies_below(place));
+        places.filter_map(|place| Some((self.full_path(place).strip_prefix(folder).ok()?.to_owned(), place))).collect()
+    }
+
     /// The bytes that a file had which was taken in alone, if `path` is one.
     fn file_alone(&self, path: &Path) -> Option<ContentHash> {
         let is_it = |place: &&Place| self.full_path(place) == path && self.roots.get(&place.root).is_some_and(Root::is_of_files);
@@ -105,6 +120,32 @@ impl State {
         let exclude = root.reading.exclude.iter().filter_map(|pattern| from_inside(pattern, inside.unwrap_or(Path::new("")))).collect();
         Some(ImportOptions { exclude, ..ImportOptions::of(root) })
     }
+}
+
+/// Whether any of some files is below another folder where it was below the first.
+fn any_lies_below(files: &[(PathBuf, &Place)], folder: &Path) -> bool {
+    files.iter().any(|(path, _)| folder.join(path).is_file())
+}
+
+/// Whether a folder has a file with the bytes of one of these, whatever its name.
+fn any_bytes_are_below(files: &[(PathBuf, &Place)], folder: &Path, progress: &Progress) -> Result<bool> {
+    let lengths: HashSet<u64> = files.iter().map(|(_, place)| place.bytes).collect();
+    let hashes: HashSet<ContentHash> = files.iter().map(|(_, place)| place.hash).collect();
+    progress.begin("Looking for the files", 0);
+    for entry in WalkDir::new(folder).follow_links(true).into_iter().flatten() {
+        progress.step()?;
+        let has_length = entry.metadata().is_ok_and(|meta| meta.is_file() && lengths.contains(&meta.len()));
+        if has_length && hash_while(entry.path(), progress).is_ok_and(|hash| hashes.contains(&hash)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The error for a folder that has none of the files that are looked for.
+fn has_none(acts: &Acts<'_>, old: &Path, new: &Path) -> Error {
+    let found = format!("{}, which has none of the files of {}", error::display(new), error::display(old));
+    acts.unfit("NEW", found, "the place that OLD was moved to")
 }
 
 /// Turns a pattern of paths from a root into one of paths from a folder inside it; none when it
@@ -136,15 +177,14 @@ fn move_roots(library: &mut Library, old: &Path, new: &Path) -> Result<Relocated
         |path: &Path| path.strip_prefix(old).ok().map(|rest| if rest.as_os_str().is_empty() { new.to_owned() } else { new.join(rest) });
     let moved: Vec<(RootId, PathBuf, PathBuf)> =
         state.roots().filter_map(|(id, root)| Some((id, root.path.clone(), to_new(&root.path)?))).collect();
-    let unfit = |found: String| Err(Acts { library: library.folder(), state }.unfit("NEW", found, "the place that OLD was moved to"));
+    let acts = Acts { library: library.folder(), state };
     if let Some((other, root)) = state.roots().find(|(id, root)| moved.iter().any(|(from, _, to)| from != id && *to == root.path)) {
-        return unfit(format!("{}, which is a folder of this library already (#{})", error::display(&root.path), other.0));
+        let found = format!("{}, which is a folder of this library already (#{})", error::display(&root.path), other.0);
+        return Err(acts.unfit("NEW", found, "the place that OLD was moved to"));
     }
-    let lies_there = |place: &Place| moved.iter().any(|(id, _, to)| *id == place.root && to.join(&place.path).is_file());
-    let mut places =
-        state.records().iter().flat_map(|image| &image.places).filter(|place| moved.iter().any(|m| m.0 == place.root)).peekable();
-    if places.peek().is_some() && !places.any(lies_there) {
-        return unfit(format!("{}, which has none of the files of {}", error::display(new), error::display(old)));
+    let files = state.files_below(old);
+    if !files.is_empty() && !any_lies_below(&files, new) {
+        return Err(has_none(&acts, old, new));
     }
     let changes = moved.iter().map(|(id, from, to)| Change::Root(*id, Swap(RawPath(from.clone()), RawPath(to.clone())))).collect();
     let words = format!("Relocated {} to {}", error::display(old), error::display(new));

@@ -303,6 +303,22 @@ impl State {
         around
     }
 
+    /// The roots that lie in a folder; one at the folder itself is not among them.
+    pub(super) fn roots_inside(&self, folder: &Path) -> impl Iterator<Item = (RootId, &Root)> {
+        self.roots().filter(move |(_, root)| root.path != folder && root.path.starts_with(folder))
+    }
+
+    /// Whether a file lies below a folder, which may be known as one of a root around it or inside
+    /// it.
+    pub(super) fn lies_below(&self, folder: &Path) -> impl Fn(&Place) -> bool + use<> {
+        let below_root = |root: &Root| match folder.strip_prefix(&root.path) {
+            Ok(rest) => Some(rest.to_owned()),
+            Err(_) => root.path.starts_with(folder).then(PathBuf::new),
+        };
+        let starts: BTreeMap<RootId, PathBuf> = self.roots().filter_map(|(id, root)| Some((id, below_root(root)?))).collect();
+        move |place| starts.get(&place.root).is_some_and(|start| place.path.starts_with(start))
+    }
+
     /// The innermost imported folder that a folder lies in.
     pub(super) fn folder_around(&self, folder: &Path) -> Option<(RootId, &Root)> {
         self.roots_around(folder).into_iter().rfind(|(_, root)| !root.is_of_files())

@@ -2,6 +2,7 @@
 
 use tessera_core::Error;
 use tessera_core::data::Labels;
+use tessera_core::library::import::import_file;
 use tessera_core::library::relocate::relocate;
 
 use super::*;
@@ -134,6 +135,52 @@ fn a_folder_that_moved_is_looked_through_as_its_root_was() {
     assert!(state.images().all(|image| image.label().is_none()));
     assert_eq!(state.roots().last().unwrap().1.reading.labels, "none");
     sound(&library);
+}
+
+#[test]
+fn a_folder_without_any_of_the_files_is_not_where_they_moved() {
+    let place = Place::new(&["photos/cats/1.png", "photos/dogs/2.png"]);
+    let library = place.open();
+    let [photos, cats, dogs] = ["photos", "photos/cats", "photos/dogs"].map(|name| place.image(name));
+    imported(&library, &photos);
+    let one = ImportOptions { labels: Labels::WholeFolder, one_class: Some("hound".into()), ..ImportOptions::default() };
+    imported_with(&library, &dogs, &one);
+    let other = place.images().with_file_name("other");
+    save(&other.join("deep/9.png"), 90);
+    let before = hold(&library).state().clone();
+    for old in [&cats, &dogs, &photos] {
+        let error = relocate(&library, old, &other, &Progress::default()).unwrap_err();
+        assert!(error.to_string().contains("none of the files of"), "{error}");
+        assert_eq!(*hold(&library).state(), before, "nothing is changed");
+    }
+    // A file of a folder inside is told by its bytes where it has another name.
+    fs::rename(cats.join("1.png"), other.join("deep/tiger.png")).unwrap();
+    let moved = relocate(&library, &cats, &other, &Progress::default()).unwrap();
+    assert_eq!((moved.found, moved.missing), (1, 0));
+    assert_eq!(at(&library, "deep/tiger.png").label(), Some("cats"));
+    sound(&library);
+}
+
+#[test]
+fn images_are_those_of_each_folder_that_they_lie_in() {
+    let place = Place::new(&["a/1.png", "a/b/2.png", "a/b/c/3.png", "a/b/c/4.png"]);
+    let library = place.open();
+    let [a, b, c] = ["a", "a/b", "a/b/c"].map(|name| place.image(name));
+    // The outer ones are folders of single files at first.
+    for file in ["a/1.png", "a/b/2.png", "a/b/c/3.png"] {
+        import_file(&library, &place.image(file), &class("cat"), &Progress::default()).unwrap();
+    }
+    for folder in [&c, &b, &a] {
+        imported(&library, folder);
+        let roots = hold(&library).health().unwrap().roots;
+        let images = |path: &Path| roots.iter().find(|root| root.path == path).map(|root| root.images);
+        assert_eq!((images(&a), images(&c).unwrap_or(2)), (Some(4), 2), "{roots:?}");
+        assert_eq!(images(&b).unwrap_or(3), 3, "{roots:?}");
+    }
+    let held = hold(&library);
+    let around: Vec<&Path> = held.state().roots_around(&c.join("3.png")).into_iter().map(|(_, root)| root.path.as_path()).collect();
+    assert!(around.is_sorted_by_key(|path| path.components().count()), "{around:?}");
+    assert_eq!(around.first(), Some(&a.as_path()));
 }
 
 #[test]

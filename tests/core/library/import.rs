@@ -736,12 +736,21 @@ fn a_class_that_is_named_for_a_folder_is_that_class_and_follows_its_names() {
     place.put("a/4.png", 4);
     imported_with(&library, &place.image("a"), &ImportOptions::of(&kept(&library)));
     assert_eq!(classes_in_use(&library), ["hound"], "a look for changes follows the new name");
+    let whole = plan(Some(hold(&library).state()), &place.images(), &ImportOptions::default(), &Progress::default()).unwrap();
+    assert_eq!(whole.classes, [("b".into(), 1), ("c".into(), 1), ("hound".into(), 2)], "as does a plan");
     imported_with(&library, &place.image("b"), &one("dog"));
     assert_eq!(classes_in_use(&library), ["dog", "hound"]);
     hold(&library).delete_class("dog").unwrap();
     imported_with(&library, &place.image("c"), &one("dog"));
     assert_eq!(at(&library, "3.png").label(), Some("dog"));
     assert_eq!(at(&library, "2.png").label(), None);
+    // A folder whose class was deleted tells none, also where the one around it is planned.
+    let place = Place::new(&["a/1.png", "b/2.png"]);
+    let library = place.open();
+    imported_with(&library, &place.image("a"), &one("dog"));
+    hold(&library).delete_class("dog").unwrap();
+    let whole = plan(Some(hold(&library).state()), &place.images(), &ImportOptions::default(), &Progress::default()).unwrap();
+    assert_eq!((whole.classes, whole.of_folders_inside, whole.unlabelled), (vec![("b".into(), 1)], 0, 1));
 }
 
 #[test]

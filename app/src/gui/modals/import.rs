@@ -211,7 +211,7 @@ fn labels_ui(ui: &mut Ui, plan: &ImportPlan, draft: &mut ModalDraft, options: &m
             line(ui, RichText::new(counts).small().weak());
         });
     }
-    if plan.unlabelled > 0 && chosen != Labels::None {
+    if plan.unlabelled > 0 && (chosen != Labels::None || !plan.classes.is_empty()) {
         ui.label(RichText::new(format!("{} without a class", count(plan.unlabelled, "image"))).small().weak());
     }
     let classes: Vec<String> = plan.classes.iter().take(40).map(|(name, n)| format!("{} {n}", display(Path::new(name)))).collect();

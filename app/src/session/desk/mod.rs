@@ -153,7 +153,7 @@ impl Desk {
                 importing::import(ctx, folder, ImportOptions { labels, exclude, ..ImportOptions::default() }, Texts::Usual(table));
             }
             Command::ImportAgain(folder) => {
-                let options = planning::options_of(ctx, &folder);
+                let options = ImportOptions::earlier(ctx.state(), &folder);
                 importing::import(ctx, folder, options, Texts::Usual(None));
             }
             Command::PlanImport(folder, options) => parts.planning.plan(ctx, folder, options),

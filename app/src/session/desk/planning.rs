@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use image::RgbImage;
@@ -120,7 +120,7 @@ impl Planning {
         let mut options = options.unwrap_or_else(propose);
         let before = self.now.take();
         // What is proposed counts once the user sees it.
-        let seen = || before.as_ref().map_or_else(|| options_of(ctx, &folder), |now| now.options.clone());
+        let seen = || before.as_ref().map_or_else(|| ImportOptions::earlier(ctx.state(), &folder), |now| now.options.clone());
         let asked = if is_proposed { seen() } else { options.clone() };
         let (outcome, pictures) = before.map(|now| (now.outcome, now.pictures)).unwrap_or_default();
         self.now = Some(PlannedImport { folder: folder.clone(), options: asked.clone(), outcome, is_current: false, pictures });
@@ -172,9 +172,4 @@ impl Planning {
         }
         self.give_up(ctx);
     }
-}
-
-/// The options that a folder was imported with, or the usual ones.
-pub(super) fn options_of(ctx: &Context, folder: &Path) -> ImportOptions {
-    ImportOptions::earlier(ctx.state(), folder)
 }

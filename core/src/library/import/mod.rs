@@ -20,7 +20,7 @@ use super::draft::Draft;
 use super::event::{Change, EventId, EventKind, Field, FolderReading, FolderWord, RootId, Swap};
 use super::state::{Image, Place, Root, State};
 use super::store::Store;
-use crate::data::plan::{ImportPlan, KnownFiles};
+use crate::data::plan::{ImportPlan, KnownFiles, ToldFile, ToldFiles};
 use crate::data::tables::beside;
 use crate::data::{Dataset, ImageSource, Labels, Masks, Meta, OpenOptions, UNLABELLED, class_of_folder, is_date};
 use crate::error::{self, Error, Result};
@@ -223,7 +223,8 @@ impl Root {
 /// As [`ImportPlan::of`] and [`one_class`].
 ///
 /// # Complexity
-/// As [`ImportPlan::of`], and O(files of the library).
+/// As [`ImportPlan::of`], a look through each folder inside that was imported by itself, and
+/// O(files of the library).
 pub fn plan(state: Option<&State>, folder: &Path, options: &ImportOptions, progress: &Progress) -> Result<ImportPlan> {
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let places = |state: &State| -> Vec<PathBuf> {
@@ -231,9 +232,13 @@ pub fn plan(state: Option<&State>, folder: &Path, options: &ImportOptions, progr
         taken_in.flat_map(|image| image.files()).map(|place| state.full_path(place)).collect()
     };
     let options = options.with_class_named(&folder)?;
-    let told = state.map(|state| told_inside(state, &folder, progress)).transpose()?.unwrap_or_default();
-    let told = told.into_iter().filter_map(|(path, word)| Some((path, (word.label?, word.group))));
-    let known = KnownFiles { paths: state.into_iter().flat_map(places).collect(), told: told.collect() };
+    let known: HashSet<PathBuf> = state.into_iter().flat_map(places).collect();
+    let told = |files: &[&Path]| {
+        let Some(state) = state else { return Ok(ToldFiles::new()) };
+        let told = told_inside(state, &folder, files, progress)?.into_iter().map(|(path, word)| (path, state.understood(&word)));
+        Ok(told.map(|(path, word)| (path, ToldFile { class: word.label, object: word.group })).collect())
+    };
+    let known = KnownFiles { is_known: &|path| known.contains(path), told: &told };
     ImportPlan::of(&folder, &options.open(state, &folder), &known, progress)
 }
 
@@ -263,7 +268,8 @@ pub(super) fn is_unfinished(store: &Store, root: RootId) -> Result<bool> {
 /// folder is a library or a pattern is none, [`Error::Option`], [`one_class`].
 ///
 /// # Complexity
-/// One pass over the directory entries; only files that are new or changed are read.
+/// One pass over the directory entries, and one more over those of folders inside that were
+/// imported by themselves; only files that are new or changed are read.
 pub fn import(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, progress: &Progress) -> Result<Imported> {
     take_in(library, folder, options, true, progress)
 }
@@ -318,10 +324,15 @@ fn run(
     let opened = options.open(Some(&state), &folder);
     let (mut files, mut report) =
         if only_known { (known_files(hold(library).state(), &folder), Imported::default()) } else { files_in(&folder, &opened, progress)? };
-    // What was said of a folder inside holds for it, too.
-    let mut told = told_inside(&state, &folder, progress)?;
-    for (path, word) in &mut files {
-        *word = told.remove(path).unwrap_or_else(|| std::mem::take(word));
+    if !only_known {
+        // What was said of a folder inside holds for it, too.
+        let paths: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();
+        let mut told = told_inside(&state, &folder, &paths, progress)?;
+        for (path, word) in &mut files {
+            if let Some(own) = told.remove(path) {
+                *word = own;
+            }
+        }
     }
     report.found += files.len();
 
@@ -489,14 +500,11 @@ fn known_files(state: &State, root: &Path) -> Vec<(PathBuf, FolderWord)> {
     paths.filter(|path| path.is_file()).map(|path| (path, FolderWord::default())).collect()
 }
 
-/// What folders inside one that were imported by themselves tell of their files, where they tell a
+/// What folders inside one that were imported by themselves tell of some files, where they tell a
 /// class.
-fn told_inside(state: &State, folder: &Path, progress: &Progress) -> Result<HashMap<PathBuf, FolderWord>> {
-    let mut inside: Vec<&Root> = state
-        .roots()
-        .map(|(_, root)| root)
-        .filter(|root| root.path != folder && root.path.starts_with(folder) && !root.is_of_files())
-        .collect();
+fn told_inside(state: &State, folder: &Path, files: &[&Path], progress: &Progress) -> Result<HashMap<PathBuf, FolderWord>> {
+    let has_any = |root: &&Root| !root.is_of_files() && files.iter().any(|file| file.starts_with(&root.path));
+    let mut inside: Vec<&Root> = state.roots_inside(folder).map(|(_, root)| root).filter(has_any).collect();
     inside.sort_by_key(|root| root.path.components().count());
     let mut told = HashMap::new();
     for root in inside {
@@ -621,7 +629,8 @@ impl Library {
             if self.store().fact(&importing(id))? != Some(UNDER_WAY) {
                 continue;
             }
-            let images = self.state().images().filter(|image| image.found_at().any(|place| place.root == id)).count();
+            let lies_below = self.state().lies_below(&root.path);
+            let images = self.state().images().filter(|image| image.found_at().any(&lies_below)).count();
             if images > 0 {
                 self.store().set_fact(&importing(id), TOLD)?;
                 told.push((root.path.clone(), images));

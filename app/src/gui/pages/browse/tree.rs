@@ -60,6 +60,8 @@ struct FolderRow {
     name: String,
     whole: String,
     depth: usize,
+    /// Whether it was imported by itself.
+    is_root: bool,
     /// Whether it is open, where there are folders inside.
     fold: Option<bool>,
     images: usize,
@@ -149,10 +151,10 @@ impl TreeView {
     /// does.
     fn enter(&self, rows: &mut Vec<FolderRow>, census: &Census, filter: &NameFilter, mut row: FolderRow) -> bool {
         let key = (row.root, row.path.clone());
+        row.is_root = census.is_root(&key);
         row.images = census.folders.get(&key).copied().unwrap_or(0);
         let inner = census.inside.get(&key).map(Vec::as_slice).unwrap_or_default();
-        let is_root = row.depth == 0;
-        let is_open = !filter.is_empty() || self.turned.contains(&key) != is_root;
+        let is_open = !filter.is_empty() || self.turned.contains(&key) != (row.depth == 0);
         row.fold = (!inner.is_empty()).then_some(is_open);
         let (place, depth, root) = (rows.len(), row.depth + 1, row.root);
         let mut fits = filter.fits(&row.whole);
@@ -205,7 +207,7 @@ impl TreeView {
     }
 
     fn folder_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, row: &FolderRow) {
-        let hover = format!("{}. Right-click for more", row.whole);
+        let hover = if row.is_root { format!("{}. Right-click for more", row.whole) } else { row.whole.clone() };
         let entry = Entry { words: &row.name, count: row.images, hover: &hover, depth: row.depth, fold: row.fold, ..Entry::default() };
         let (response, is_turned) = scope_ui(ui, panel, Scope::Folder(row.root, row.path.clone()), &entry);
         if is_turned {
@@ -216,13 +218,15 @@ impl TreeView {
             self.rows = None;
             self.make_rows(panel);
         }
-        response.context_menu(|ui| folder_menu_ui(ui, panel, row));
+        if row.is_root {
+            response.context_menu(|ui| folder_menu_ui(ui, panel, row));
+        }
     }
 }
 
 impl FolderRow {
     fn new(root: RootId, path: PathBuf, name: String, whole: String, depth: usize) -> Self {
-        Self { root, path, name, whole, depth, fold: None, images: 0 }
+        Self { root, path, name, whole, depth, is_root: false, fold: None, images: 0 }
     }
 }
 
