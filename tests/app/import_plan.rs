@@ -233,6 +233,10 @@ fn the_one_class_of_a_folder_may_be_named() {
     {
         assert!(told.contains(words), "{told}");
     }
+    let left_out = ["import", "lib.tessera", "images", "--exclude", "below", "--dry-run"];
+    let plan = world.run(left_out.into_iter().chain(["--json"])).ended(0).object();
+    assert_eq!((&plan["folders"][0]["images"], &plan["folders"][0]["known_left_out"]), (&json!(2), &json!(1)), "{plan}");
+    assert!(world.run(left_out).ended(0).stdout.contains("1 image of the library is left out and stays in it"));
     let refused = ["import", "other.tessera", "images", "--class", "dog", "--labels", "none"];
     world.run(refused).ended(2).complains("option `labels` is none, but it must be whole-folder or left out where one class");
     world.run(["import", "other.tessera", "images", "--class", " "]).ended(65).complains("class: expected a name of 1 to 200 characters");

@@ -109,9 +109,18 @@ fn what_was_chosen_is_what_is_imported() {
         plan.is_some_and(|plan| plan.excluded == [("dog1*".to_owned(), 8)] && plan.images == 12)
     });
     assert_eq!(world.state().images().count(), 6, "Enter in the field imports nothing");
+    assert!(!world.shows("of the library"));
     world.click("Import 12 images");
     imported(&mut world, 18);
     let set = world.path("set");
+    // Images that are in already are not taken out by a pattern.
+    let set_options = ImportOptions { exclude: vec!["cow*".into()], ..ImportOptions::default() };
+    world.run(Command::PlanImport(set.clone(), Some(set_options)));
+    world.until("it is planned", |app| app.desk().planning().now().is_some_and(|now| now.is_current));
+    world.step();
+    assert!(world.shows("8 images of the library are left out and stay in it; remove them there if you want"));
+    world.run(Command::GiveUpImport);
+    world.key(Key::Escape);
     let root = world.state().roots().find(|(_, root)| root.path == set).map(|(_, root)| root.clone()).unwrap();
     assert_eq!((root.reading.labels.as_str(), root.reading.exclude), ("class-folders", vec!["dog1*".to_owned()]));
     assert!(world.state().class("1").is_some() && world.state().class("dog").is_none());
@@ -290,6 +299,26 @@ fn a_folder_that_is_opened_is_shown_first_and_later_not_again() {
     imported(&mut world, 22);
     let labelled = world.state().images().filter(|image| image.label().is_some()).count();
     assert_eq!(labelled, 6, "nobody who does not wait for a plan has seen what it proposes");
+}
+
+#[test]
+fn a_folder_whose_import_was_undone_is_shown_before_it_is_imported_again() {
+    let mut world = World::new(&[]);
+    let set = world.path("set");
+    class_folders(&set, &["aa", "bb"], 3);
+    for _ in 0..2 {
+        world.run(Command::OpenPlanned(set.clone()));
+        world.until("it is planned", |app| app.desk().planning().now().is_some_and(|now| now.is_current));
+        world.step();
+        assert_eq!(world.state().images().count(), 0);
+        world.click("Import 6 images");
+        imported(&mut world, 6);
+        world.ctrl(Key::Z);
+        world.click("Undo the import");
+        world.until("it is undone", |app| app.desk().state().unwrap().images().count() == 0);
+        world.rest();
+        world.run(Command::Close);
+    }
 }
 
 #[test]

@@ -58,6 +58,19 @@ fn where_an_image_is_chosen_other_files_are_listed_on_request() {
     assert!(world.shows("a.PNG") && !world.shows("notes.txt"));
     world.click("All files");
     assert!(world.shows("a.PNG") && world.shows("notes.txt"));
+    // The name of a folder opens that: only a file is chosen.
+    let draft = &mut world.harness.state_mut().view_mut().draft;
+    (draft.is_new, draft.text) = (true, folder.display().to_string());
+    world.until("its folder is listed", |app| app.desk().files().listing().is_some_and(|(listed, _)| listed != folder));
+    for _ in 0..2 {
+        world.key(Key::Enter);
+        world.step();
+        let view = world.harness.state_mut().view_mut();
+        assert_eq!(
+            (view.modal.clone(), view.draft.text.clone()),
+            (Some(Modal::Path(Purpose::Recognise)), format!("{}/", folder.display()))
+        );
+    }
 }
 
 #[test]

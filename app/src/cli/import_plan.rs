@@ -13,7 +13,7 @@ use tessera_core::plural::count;
 use super::librarian::Librarian;
 use super::output::Failures;
 use super::{Done, library_args as args};
-use crate::session::import::of_folders_inside;
+use crate::session::import::{known_left_out, of_folders_inside};
 
 /// The widest that a column of the table is printed, in characters.
 const COLUMN: usize = 48;
@@ -79,7 +79,7 @@ fn in_json(plan: &ImportPlan, arguments: &args::Import) -> Value {
         json!({"path": path(&example.path), "class": example.class, "object": example.object, "caption": example.caption_with(chosen),
             "mask_of": example.mask_of.as_deref().map(path)})
     };
-    json!({"folder": path(&plan.root), "images": plan.images, "known": plan.known, "pairs": plan.pairs, "files": counts(&plan.kinds),
+    json!({"folder": path(&plan.root), "images": plan.images, "known": plan.known, "known_left_out": plan.known_left_out, "pairs": plan.pairs, "files": counts(&plan.kinds),
         "labels": source_name(plan), "words": plan.words, "classes": counts(&plan.classes), "objects": plan.objects,
         "unlabelled": plan.unlabelled, "of_folders_inside": plan.of_folders_inside,
         "sources": plan.sources.iter().map(|source| json!({"labels": source.labels.name(), "images": source.images,
@@ -128,6 +128,9 @@ fn in_words(plan: &ImportPlan, arguments: &args::Import) -> String {
     }
     for (pattern, files) in &plan.excluded {
         tell("Left out", format!("{} by {pattern}", count(*files, "file")));
+    }
+    if plan.known_left_out > 0 {
+        tell("", known_left_out(plan));
     }
     if plan.captioned > 0 {
         tell("Captions", format!("{} with a text beside", count(plan.captioned, "image")));

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use tessera_core::error::display_name;
 use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::RootId;
@@ -45,7 +46,7 @@ impl Scope {
     /// Its name.
     pub fn words(&self) -> String {
         match self {
-            Self::Folder(_, path) if path.as_os_str().is_empty() => "this root".into(),
+            Self::Folder(_, path) if path.as_os_str().is_empty() => "in this folder".into(),
             Self::Folder(_, path) => format!("in {}", tessera_core::error::display(path)),
             Self::Class(name) => name.clone(),
             Self::Below(path) => format!("{path}/…"),
@@ -59,6 +60,15 @@ impl Scope {
             Self::Removed => "removed".into(),
             Self::These(words, _) => words.clone(),
         }
+    }
+}
+
+/// The name of a filter, with that of the folder in full.
+pub fn words_of(scope: &Scope, state: Option<&State>) -> String {
+    let root = |id: &RootId| state?.roots().find(|(other, _)| other == id).map(|(_, root)| display_name(&root.path));
+    match scope {
+        Scope::Folder(id, path) if path.as_os_str().is_empty() => root(id).map_or_else(|| scope.words(), |name| format!("in {name}")),
+        _ => scope.words(),
     }
 }
 
@@ -191,11 +201,6 @@ impl Census {
     /// Whether a root lies in another, among whose folders it is shown.
     pub fn is_nested(&self, root: RootId) -> bool {
         self.nested.contains_key(&root)
-    }
-
-    /// Whether a folder at a path from an outermost root is a root.
-    pub fn is_root(&self, folder: &(RootId, PathBuf)) -> bool {
-        folder.1.as_os_str().is_empty() || self.nested.values().any(|nested| nested == folder)
     }
 
     /// Names folders of filters from the outermost roots around them, as folders are counted.

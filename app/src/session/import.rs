@@ -31,6 +31,12 @@ pub fn of_folders_inside(plan: &ImportPlan) -> String {
     format!("{} {keep} from folders inside that were imported by themselves", count(plan.of_folders_inside, "image"))
 }
 
+/// What is told of images of the library that an import would leave out.
+pub fn known_left_out(plan: &ImportPlan) -> String {
+    let stay = if plan.known_left_out == 1 { "is left out and stays" } else { "are left out and stay" };
+    format!("{} of the library {stay} in it; remove them there if you want", count(plan.known_left_out, "image"))
+}
+
 impl Session {
     /// Imports a folder of images.
     ///

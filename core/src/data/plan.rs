@@ -33,6 +33,8 @@ pub struct ImportPlan {
     pub images: usize,
     /// Of these, images that are known by their paths.
     pub known: usize,
+    /// Images that are known by their paths below the folder and would be left out; they stay.
+    pub known_left_out: usize,
     /// Stereo pairs.
     pub pairs: usize,
     /// Picture files by their ending, the most frequent first.

@@ -347,6 +347,10 @@ impl OtherWords for Guessable<'_> {
         self.words.contains(word)
     }
 
+    fn names_class(&self, word: &str) -> bool {
+        self.library.state().classes().iter().any(|(class, _)| words(class).any(|other| other == word))
+    }
+
     /// Nouns of what is guessed for some image, those of most images first, which count as texts
     /// here. O(nouns + images).
     fn near(&self, word: &str) -> Vec<NearWord> {

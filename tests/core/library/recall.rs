@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tessera_core::data::Labels;
 use tessera_core::library::event::Reward;
 use tessera_core::library::models::caption_memory::{ReadAs, RecallHit, words_of};
 use tessera_core::text::TextQuery;
@@ -402,4 +403,19 @@ fn words_are_read_as_forms_and_as_what_was_meant() {
     assert_eq!(search(&library, "snowbord", 1)[0].image.0, 3);
     let taught = read("snowbord");
     assert!(corrected.iter().all(|one| taught.contains(one)) && taught.len() == 3, "{taught:?}");
+}
+
+#[test]
+fn short_words_are_no_other_names_of_folders() {
+    let place = Place::new(&["rex/1.png", "rex/2.png"]);
+    let library = place.open();
+    imported_with(&library, &place.images(), &ImportOptions { labels: Labels::None, ..ImportOptions::default() });
+    let found = |text: &str| {
+        let query = TextQuery::parse(text);
+        hold(&library).ask(&query).search(5, |_| true).0.len()
+    };
+    assert_eq!(["rex", "rxe", "rx", "red", "rez"].map(found), [2, 2, 0, 0, 0], "a letter may have changed its place");
+    let first = at(&library, "rex/1.png").id;
+    hold(&library).label(&[first], &class("rex")).unwrap();
+    assert!(found("rez") > 0, "the name of a class may be meant");
 }

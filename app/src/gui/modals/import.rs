@@ -16,7 +16,7 @@ use crate::gui::theme;
 use crate::gui::widgets::{NARROW, chip_ui, line, main_button};
 use crate::gui::words::{count, grouped, reason};
 use crate::session::desk::planning::PlannedImport;
-use crate::session::import::of_folders_inside;
+use crate::session::import::{known_left_out, of_folders_inside};
 
 /// The width of the choices at the left.
 const CHOICES: f32 = 350.0;
@@ -65,6 +65,9 @@ pub(super) fn import_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
                     is_typing = labels_ui(ui, plan, draft, &mut options);
                     masks_ui(ui, plan, &mut options);
                     is_typing |= patterns_ui(ui, &mut draft.text, &mut options, &plan.excluded);
+                    if plan.known_left_out > 0 {
+                        ui.colored_label(ui.visuals().warn_fg_color, RichText::new(known_left_out(plan)).small());
+                    }
                     tables_ui(ui, plan, &mut draft.chosen);
                     skipped_ui(ui, plan);
                     let table = table_of(plan, draft.chosen);

@@ -68,7 +68,16 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: &Purpose) -> 
             _ => "Open",
         };
         let pressed = ui.add_enabled_ui(ready, |ui| main_button(ui, verb)).inner.clicked();
-        if ready && (pressed || entered) {
+        // Where a file is asked for, the name of a folder opens that.
+        let wants_file = !purpose.is_new() && purpose.wants() == [Wants::File];
+        let is_listed = |(_, entries): (_, &[FolderEntry])| entries.iter().any(|entry| entry.is_folder && entry.path == path);
+        let is_folder = || panel.view.draft.text.ends_with('/') || panel.desk.files().listing().is_some_and(is_listed);
+        if ready && (pressed || entered) && wants_file && is_folder() {
+            let text = format!("{}/", path.to_string_lossy().trim_end_matches('/'));
+            let end = text.chars().count();
+            let draft = &mut panel.view.draft;
+            (draft.text, draft.is_new, draft.selected) = (text, true, Some(end..end));
+        } else if ready && (pressed || entered) {
             panel.requests.push(Request::Chose(purpose.clone(), path));
             close = true;
         }

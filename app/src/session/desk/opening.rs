@@ -653,7 +653,8 @@ fn open_folder(session: &Session, folder: &Path, plans: bool) -> Result<Opened> 
     let library = session.open_library_first(&place, true)?;
     let folder = std::fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let is_known = library.state().roots().any(|(_, root)| root.path == folder);
+    // After its import was undone it is as one that never was imported.
+    let is_known = library.state().roots().any(|(_, root)| root.path == folder && !root.is_of_files());
     let then = Some(if is_known { Command::ImportAgain(folder.clone()) } else { import_of(folder.clone(), plans) });
     Ok(Opened { then, ..Opened::new(place, folder, name, library) })
 }

@@ -161,7 +161,7 @@ impl Planning {
     pub(super) fn import(&mut self, ctx: &mut Context, table: Option<PathBuf>) {
         if let Some(PlannedImport { folder, options, outcome, .. }) = self.now.take() {
             let unread = outcome.as_ref().and_then(|outcome| outcome.as_deref().ok()).and_then(ImportPlan::captions_table);
-            let is_new = ctx.state().is_some_and(|state| state.roots().all(|(_, root)| root.path != folder));
+            let is_new = ctx.state().is_some_and(|state| state.roots().all(|(_, root)| root.path != folder || root.is_of_files()));
             if let Some(unread) = unread.filter(|unread| is_new && table.is_none() && unread.matched_captions > 0) {
                 let (captions, name) = (count(unread.matched_captions, "caption"), display_name(&unread.path));
                 ctx.tell(note(format!("{captions} in {name} left aside; File > Read captions or labels… takes them in at any time")));

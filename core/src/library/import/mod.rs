@@ -59,14 +59,17 @@ pub fn plan(state: Option<&State>, folder: &Path, options: &ImportOptions, progr
         taken_in.flat_map(|image| image.files()).map(|place| state.full_path(place)).collect()
     };
     let options = options.with_class_named(&folder)?;
-    let known: HashSet<PathBuf> = state.into_iter().flat_map(places).collect();
+    let known: HashSet<PathBuf> = state.into_iter().flat_map(places).filter(|path| path.starts_with(&folder)).collect();
     let told = |files: &[&Path]| {
         let Some(state) = state else { return Ok(ToldFiles::new()) };
         let told = told_inside(state, &folder, files, progress)?.into_iter().map(|(path, word)| (path, state.understood(&word)));
         Ok(told.map(|(path, word)| (path, ToldFile { class: word.label, object: word.group })).collect())
     };
-    let known = KnownFiles { is_known: &|path| known.contains(path), told: &told };
-    ImportPlan::of(&folder, &options.open(state, &folder), &known, progress)
+    let told = KnownFiles { is_known: &|path| known.contains(path), told: &told };
+    let plan = ImportPlan::of(&folder, &options.open(state, &folder), &told, progress)?;
+    let known_here = || known.iter().filter(|path| path.is_file()).count();
+    let known_left_out = if known.len() == plan.known { 0 } else { known_here().saturating_sub(plan.known) };
+    Ok(ImportPlan { known_left_out, ..plan })
 }
 
 /// The name of the fact in the store that tells how far the import of a root came: one of those

@@ -109,6 +109,11 @@ impl Words {
         self.index.keys_with(word).all(|key| key.part > 0)
     }
 
+    /// Whether names of files and folders have a word, and no caption.
+    pub(super) fn is_of_names_alone(&self, word: &str) -> bool {
+        self.index.texts_with(word) == self.names.texts_with(word)
+    }
+
     /// The words of the library that are forms of one: see [`TextIndex::forms`].
     pub fn forms(&self, word: &str) -> Vec<String> {
         self.index.forms(word)

@@ -60,8 +60,6 @@ struct FolderRow {
     name: String,
     whole: String,
     depth: usize,
-    /// Whether it was imported by itself.
-    is_root: bool,
     /// Whether it is open, where there are folders inside.
     fold: Option<bool>,
     images: usize,
@@ -76,6 +74,8 @@ struct Entry<'a> {
     depth: usize,
     /// Whether it is open, where there is something below it.
     fold: Option<bool>,
+    /// Whether others of its list have something below them, beside whose sign it stands.
+    is_among_folds: bool,
     colour: Option<Color32>,
     key: Option<String>,
 }
@@ -99,12 +99,14 @@ impl TreeView {
             // What another text leaves is shown from its beginning.
             let filter = self.filter.clone();
             classes_head_ui(ui, panel);
+            let is_tree = rows.tree.nodes().iter().any(|node| node.below > 0);
             list_ui(ui, &format!("classes {filter}"), limit(for_classes), rows.classes.len(), |ui, i| {
-                self.class_ui(ui, panel, &rows.tree, rows.classes[i])
+                self.class_ui(ui, panel, &rows.tree, rows.classes[i], is_tree)
             });
             folders_head_ui(ui, panel);
+            let is_among_folds = rows.folders.iter().any(|row| row.fold.is_some());
             list_ui(ui, &format!("folders {filter}"), limit(room - for_classes), rows.folders.len(), |ui, i| {
-                self.folder_ui(ui, panel, &rows.folders[i])
+                self.folder_ui(ui, panel, &rows.folders[i], is_among_folds)
             });
             self.rows.get_or_insert(rows);
         });
@@ -151,7 +153,6 @@ impl TreeView {
     /// does.
     fn enter(&self, rows: &mut Vec<FolderRow>, census: &Census, filter: &NameFilter, mut row: FolderRow) -> bool {
         let key = (row.root, row.path.clone());
-        row.is_root = census.is_root(&key);
         row.images = census.folders.get(&key).copied().unwrap_or(0);
         let inner = census.inside.get(&key).map(Vec::as_slice).unwrap_or_default();
         let is_open = !filter.is_empty() || self.turned.contains(&key) != (row.depth == 0);
@@ -169,7 +170,7 @@ impl TreeView {
         fits
     }
 
-    fn class_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, tree: &ClassTree, row: ClassRow) {
+    fn class_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, tree: &ClassTree, row: ClassRow, is_tree: bool) {
         let (i, is_own) = match row {
             ClassRow::Node(i) => (i, false),
             ClassRow::Own(i) => (i, true),
@@ -189,6 +190,7 @@ impl TreeView {
             hover: &hover,
             depth: node.depth + usize::from(is_own),
             fold: is_group.then_some(is_open),
+            is_among_folds: is_tree,
             colour: node.is_class.then(|| panel.colour(&node.path)),
             key: key.filter(|_| !is_own),
         };
@@ -206,9 +208,17 @@ impl TreeView {
         }
     }
 
-    fn folder_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, row: &FolderRow) {
-        let hover = if row.is_root { format!("{}. Right-click for more", row.whole) } else { row.whole.clone() };
-        let entry = Entry { words: &row.name, count: row.images, hover: &hover, depth: row.depth, fold: row.fold, ..Entry::default() };
+    fn folder_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, row: &FolderRow, is_among_folds: bool) {
+        let hover = format!("{}. Right-click for more", row.whole);
+        let entry = Entry {
+            words: &row.name,
+            count: row.images,
+            hover: &hover,
+            depth: row.depth,
+            fold: row.fold,
+            is_among_folds,
+            ..Entry::default()
+        };
         let (response, is_turned) = scope_ui(ui, panel, Scope::Folder(row.root, row.path.clone()), &entry);
         if is_turned {
             let key = (row.root, row.path.clone());
@@ -218,15 +228,13 @@ impl TreeView {
             self.rows = None;
             self.make_rows(panel);
         }
-        if row.is_root {
-            response.context_menu(|ui| folder_menu_ui(ui, panel, row));
-        }
+        response.context_menu(|ui| folder_menu_ui(ui, panel, row));
     }
 }
 
 impl FolderRow {
     fn new(root: RootId, path: PathBuf, name: String, whole: String, depth: usize) -> Self {
-        Self { root, path, name, whole, depth, is_root: false, fold: None, images: 0 }
+        Self { root, path, name, whole, depth, fold: None, images: 0 }
     }
 }
 
@@ -347,7 +355,7 @@ fn scope_ui(ui: &mut Ui, panel: &mut Panel<'_>, scope: Scope, entry: &Entry<'_>)
 }
 
 fn entry_ui(ui: &mut Ui, is_shown: bool, entry: &Entry<'_>) -> (Response, bool) {
-    let Entry { words, count, hover, depth, fold, colour, key } = entry;
+    let Entry { words, count, hover, depth, fold, is_among_folds, colour, key } = entry;
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     let mut left = rect.left() + 6.0 + *depth as f32 * INDENT;
     let is_turned = fold.is_some_and(|is_open| {
@@ -356,9 +364,11 @@ fn entry_ui(ui: &mut Ui, is_shown: bool, entry: &Entry<'_>) -> (Response, bool) 
         let verb = if is_open { "Close" } else { "Open" };
         fold.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{verb} {words}")));
         triangle(ui, pos2(left + 4.0, rect.center().y), is_open, fold.hovered() || fold.has_focus());
-        left += 15.0;
         fold.clicked()
     });
+    if fold.is_some() || *is_among_folds {
+        left += 15.0;
+    }
     if ui.is_rect_visible(rect) {
         let rounding = CornerRadius::same(theme::ROUNDING);
         if is_shown || response.hovered() {

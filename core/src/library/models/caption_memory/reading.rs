@@ -53,6 +53,8 @@ pub struct AskedWord {
 pub trait OtherWords {
     /// Whether a word needs no correction.
     fn knows(&self, word: &str) -> bool;
+    /// Whether a word is in the name of a class.
+    fn names_class(&self, word: &str) -> bool;
     /// The words with the fewest errors of spelling between them and one that nothing has, the
     /// likeliest first.
     fn near(&self, word: &str) -> Vec<NearWord>;
@@ -61,6 +63,10 @@ pub trait OtherWords {
 /// No other words.
 impl OtherWords for () {
     fn knows(&self, _: &str) -> bool {
+        false
+    }
+
+    fn names_class(&self, _: &str) -> bool {
         false
     }
 
@@ -157,6 +163,7 @@ fn whole(written: &str, index: &Words, other: &dyn OtherWords) -> (Vec<Reading>,
     let mut readings: Vec<Reading> = forms.collect();
     if readings.is_empty() {
         let mut near = index.near(written, 1);
+        near.retain(|near| !is_far_fetched(written, &near.word, index) || other.names_class(&near.word));
         let errors = |some: &[NearWord]| some.first().map_or(usize::MAX, |near| near.errors);
         if errors(&near) > 1 {
             let others = other.near(written);
@@ -179,6 +186,18 @@ fn whole(written: &str, index: &Words, other: &dyn OtherWords) -> (Vec<Reading>,
         readings.push(Reading::written(written));
     }
     (readings, is_known)
+}
+
+/// Whether a word is of three letters, and another of which one letter is not its own is but in
+/// names of files and folders: these have all kinds of short words, `rex` for `red`.
+fn is_far_fetched(written: &str, other: &str, index: &Words) -> bool {
+    let letters = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let (ours, theirs) = (letters(written), letters(other));
+    ours.len() == 3 && theirs.len() == 3 && ours != theirs && index.is_of_names_alone(other)
 }
 
 /// The word that may have been meant by one that is there, as it is read.
