@@ -271,6 +271,7 @@ fn further_files_of_the_same_bytes_go_to_the_bin_at_once() {
     assert_eq!(world.state().history().len(), acts);
     assert!(world.shows("3 files put back from the bin"));
     world.ctrl(Key::Z);
+    world.rest();
     world.click("Undo the import");
     world.until("the act before is taken back", |app| app.desk().state().unwrap().history().len() < acts);
 }

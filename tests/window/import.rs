@@ -314,6 +314,7 @@ fn a_folder_whose_import_was_undone_is_shown_before_it_is_imported_again() {
         world.click("Import 6 images");
         imported(&mut world, 6);
         world.ctrl(Key::Z);
+        world.rest();
         world.click("Undo the import");
         world.until("it is undone", |app| app.desk().state().unwrap().images().count() == 0);
         world.rest();
