@@ -79,7 +79,8 @@ fn in_json(plan: &ImportPlan, arguments: &args::Import) -> Value {
         json!({"path": path(&example.path), "class": example.class, "object": example.object, "caption": example.caption_with(chosen),
             "mask_of": example.mask_of.as_deref().map(path)})
     };
-    json!({"folder": path(&plan.root), "images": plan.images, "known": plan.known, "known_left_out": plan.known_left_out, "pairs": plan.pairs, "files": counts(&plan.kinds),
+    json!({"folder": path(&plan.root), "images": plan.images, "known": plan.known, "known_left_out": plan.known_left_out,
+        "pairs": plan.pairs, "files": counts(&plan.kinds),
         "labels": source_name(plan), "words": plan.words, "classes": counts(&plan.classes), "objects": plan.objects,
         "unlabelled": plan.unlabelled, "of_folders_inside": plan.of_folders_inside,
         "sources": plan.sources.iter().map(|source| json!({"labels": source.labels.name(), "images": source.images,

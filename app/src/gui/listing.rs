@@ -43,10 +43,11 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Its name.
-    pub fn words(&self) -> String {
+    /// Its name; the state has those of roots.
+    pub fn words(&self, state: Option<&State>) -> String {
+        let root = |id: &RootId| state?.roots().find(|(other, _)| other == id).map(|(_, root)| display_name(&root.path));
         match self {
-            Self::Folder(_, path) if path.as_os_str().is_empty() => "in this folder".into(),
+            Self::Folder(id, path) if path.as_os_str().is_empty() => format!("in {}", root(id).unwrap_or_else(|| "this folder".into())),
             Self::Folder(_, path) => format!("in {}", tessera_core::error::display(path)),
             Self::Class(name) => name.clone(),
             Self::Below(path) => format!("{path}/…"),
@@ -60,15 +61,6 @@ impl Scope {
             Self::Removed => "removed".into(),
             Self::These(words, _) => words.clone(),
         }
-    }
-}
-
-/// The name of a filter, with that of the folder in full.
-pub fn words_of(scope: &Scope, state: Option<&State>) -> String {
-    let root = |id: &RootId| state?.roots().find(|(other, _)| other == id).map(|(_, root)| display_name(&root.path));
-    match scope {
-        Scope::Folder(id, path) if path.as_os_str().is_empty() => root(id).map_or_else(|| scope.words(), |name| format!("in {name}")),
-        _ => scope.words(),
     }
 }
 
@@ -181,13 +173,16 @@ impl Census {
             census.changed += usize::from(image.content.is_some_and(|content| content.changed));
             census.mispredicted += usize::from(census.predictions.get(&image.id).is_some_and(|prediction| prediction.wrong));
             census.leaks += usize::from(census.leaky.binary_search(&image.id).is_ok());
-            let places: Vec<(RootId, Cow<'_, Path>)> = image.found_at().map(|place| census.in_outermost(place.root, &place.path)).collect();
-            let folders = places.iter().flat_map(|(root, path)| path.ancestors().skip(1).map(|folder| (*root, folder)));
             // Most images are in one place.
             let mut counted = HashSet::new();
             let is_alone = image.places.len() == 1;
-            for (root, folder) in folders.filter(|folder| is_alone || counted.insert(*folder)) {
-                *census.folders.entry((root, folder.to_owned())).or_default() += 1;
+            for place in image.found_at() {
+                let (root, path) = census.in_outermost(place.root, &place.path);
+                for folder in path.ancestors().skip(1).map(|folder| (root, folder.to_owned())) {
+                    if is_alone || counted.insert(folder.clone()) {
+                        *census.folders.entry(folder).or_default() += 1;
+                    }
+                }
             }
         }
         for (root, folder) in census.folders.keys() {

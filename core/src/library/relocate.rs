@@ -66,7 +66,7 @@ pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Pro
         let mut library = hold(library);
         if !enter_known(&mut library, &new, hash)? {
             let found = format!("{}, which has other bytes than {} had", error::display(&new), error::display(&old));
-            return Err(library.acts().unfit("NEW", found, "the place that OLD was moved to"));
+            return Err(not_there(&library.acts(), found));
         }
         return drop_gone(&mut library, &old);
     }
@@ -76,7 +76,7 @@ pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Pro
         return Err(has_none(&hold(library).acts(), &old, &new));
     }
     let folder = if new.is_dir() { &new } else { new.parent().unwrap_or(&new) };
-    let Some(options) = hold(library).state().options_of(&old, folder) else {
+    let Some(options) = state.options_of(&old, folder) else {
         let found = format!("{}, where this library has no images", error::display(&old));
         let expected = "a folder that images were imported from, or one inside it";
         return Err(Error::not_found(hold(library).folder(), "OLD", found, expected));
@@ -145,6 +145,11 @@ fn any_bytes_are_below(files: &[(PathBuf, &Place)], folder: &Path, progress: &Pr
 /// The error for a folder that has none of the files that are looked for.
 fn has_none(acts: &Acts<'_>, old: &Path, new: &Path) -> Error {
     let found = format!("{}, which has none of the files of {}", error::display(new), error::display(old));
+    not_there(acts, found)
+}
+
+/// The error for a place that the files cannot have moved to.
+fn not_there(acts: &Acts<'_>, found: String) -> Error {
     acts.unfit("NEW", found, "the place that OLD was moved to")
 }
 
@@ -180,7 +185,7 @@ fn move_roots(library: &mut Library, old: &Path, new: &Path) -> Result<Relocated
     let acts = Acts { library: library.folder(), state };
     if let Some((other, root)) = state.roots().find(|(id, root)| moved.iter().any(|(from, _, to)| from != id && *to == root.path)) {
         let found = format!("{}, which is a folder of this library already (#{})", error::display(&root.path), other.0);
-        return Err(acts.unfit("NEW", found, "the place that OLD was moved to"));
+        return Err(not_there(&acts, found));
     }
     let files = state.files_below(old);
     if !files.is_empty() && !any_lies_below(&files, new) {

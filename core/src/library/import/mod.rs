@@ -56,10 +56,11 @@ pub fn plan(state: Option<&State>, folder: &Path, options: &ImportOptions, progr
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let places = |state: &State| -> Vec<PathBuf> {
         let taken_in = state.records().iter().filter(|image| image.content.is_some());
-        taken_in.flat_map(|image| image.files()).map(|place| state.full_path(place)).collect()
+        let lies_below = state.lies_below(&folder);
+        taken_in.flat_map(|image| image.files()).filter(|place| lies_below(place)).map(|place| state.full_path(place)).collect()
     };
     let options = options.with_class_named(&folder)?;
-    let known: HashSet<PathBuf> = state.into_iter().flat_map(places).filter(|path| path.starts_with(&folder)).collect();
+    let known: HashSet<PathBuf> = state.into_iter().flat_map(places).collect();
     let told = |files: &[&Path]| {
         let Some(state) = state else { return Ok(ToldFiles::new()) };
         let told = told_inside(state, &folder, files, progress)?.into_iter().map(|(path, word)| (path, state.understood(&word)));

@@ -119,10 +119,10 @@ impl ImportOptions {
         folders().find(|(_, root)| root.path == folder).or_else(moved)
     }
 
-    /// Those that a folder was imported with, by its canonical path; the one class of all images
-    /// has the name that it was given since.
+    /// Those that a folder was imported with; the one class of all images has the name that it was
+    /// given since.
     fn of_folder(state: &State, folder: &Path) -> Option<Self> {
-        let before = Self::root_of(state, folder).map(|(_, root)| Self::of(root))?;
+        let before = Self::root_of(state, &fs::canonicalize(folder).ok()?).map(|(_, root)| Self::of(root))?;
         let one_class = before.one_class.map(|class| state.class_meant(&class).unwrap_or(class));
         Some(Self { one_class, ..before })
     }
@@ -131,8 +131,7 @@ impl ImportOptions {
     /// folder that was imported last was to have none. What tells the classes of one folder tells
     /// nothing of those of another.
     pub fn proposed(state: &State, folder: &Path) -> Self {
-        let before = fs::canonicalize(folder).ok().and_then(|folder| Self::of_folder(state, &folder));
-        before.unwrap_or_else(|| {
+        Self::of_folder(state, folder).unwrap_or_else(|| {
             let last = state.roots().map(|(_, root)| root).filter(|root| !root.is_of_files()).last();
             let has_none = last.is_some_and(|root| Self::of(root).labels == Labels::None);
             Self { labels: if has_none { Labels::None } else { Labels::default() }, ..Self::default() }
@@ -141,8 +140,7 @@ impl ImportOptions {
 
     /// Those that a folder was imported with before; the usual ones where it was not.
     pub fn earlier(state: Option<&State>, folder: &Path) -> Self {
-        let folder = fs::canonicalize(folder).ok();
-        folder.zip(state).and_then(|(folder, state)| Self::of_folder(state, &folder)).unwrap_or_default()
+        state.and_then(|state| Self::of_folder(state, folder)).unwrap_or_default()
     }
 
     /// How a folder is read that is imported with these, of which the one class has its name.

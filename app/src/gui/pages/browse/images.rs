@@ -7,7 +7,7 @@ use crate::command::{Command, ImageQuery};
 use crate::gui::actions::Action;
 use crate::gui::cell::cell;
 use crate::gui::class_keys::label_keys;
-use crate::gui::listing::{Sort, words_of};
+use crate::gui::listing::Sort;
 use crate::gui::panel::Panel;
 use crate::gui::view::Viewer;
 use crate::gui::widgets::grid::{GridResponse, SIDES, grid_ui};
@@ -88,7 +88,7 @@ pub(super) fn filters_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let mut dropped = None;
     for (i, scope) in panel.view.shown.scopes.iter().enumerate() {
         let colour = ui.visuals().selection.bg_fill;
-        if chip_ui(ui, &format!("{}  ×", words_of(scope, panel.state())), colour, "Press to take this filter off").clicked() {
+        if chip_ui(ui, &format!("{}  ×", scope.words(panel.state())), colour, "Press to take this filter off").clicked() {
             dropped = Some(i);
         }
     }

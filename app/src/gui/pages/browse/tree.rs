@@ -266,7 +266,7 @@ fn kinds_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         (Scope::Removed, census.removed, "Images that you removed; select and restore them here"),
     ] {
         if count > 0 || panel.view.shown.scopes.contains(&scope) {
-            let mut words = scope.words();
+            let mut words = scope.words(panel.state());
             words.get_mut(..1).map(str::make_ascii_uppercase).unwrap_or_default();
             scope_ui(ui, panel, scope, &Entry { words: &words, count, hover, ..Entry::default() });
         }
